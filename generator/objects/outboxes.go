@@ -85,7 +85,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/enable_outbox.sql", view)
 		b.add("outbox/disable_outbox.sql", view)
 	}
-	for _, name := range []string{"pgt_outbox_counts", "outbox_status", "pgt_watch_outboxes"} {
+	for _, name := range []string{"outbox_status", "pgt_watch_outboxes"} {
 		b.add("outbox/"+name+".sql", view)
 	}
 	for _, name := range []string{

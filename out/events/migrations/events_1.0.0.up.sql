@@ -248,7 +248,7 @@ create table events.pgt_consumer_groups (
     start_id          bigint      not null,
     created_at        timestamptz not null default now(),
     paused_at         timestamptz,
-    last_active_at    timestamptz not null default clock_timestamp(), -- of consumers that are forgotten; when it was resumed
+    resumed_at        timestamptz,
     idle              boolean     not null default false -- the alert was given
 );
 comment on table events.pgt_consumer_groups is
@@ -283,16 +283,13 @@ create table events_internal.pgt_lease_log (
     primary key (group_no, lane, no)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
 
--- The consumers of each group: their heartbeats, and what the trimmed part of the lease log had of them.
+-- The consumers of each group. What they were granted and have committed is in the lease log.
 create table events_internal.pgt_consumers (
-    group_no       integer     not null,
-    consumer_id    text        not null,
-    registered_at  timestamptz not null default clock_timestamp(),
-    heartbeat_at   timestamptz,
-    last_lease_at  timestamptz,
-    last_commit_at timestamptz,
-    last_offset    bigint      not null default 0,
-    healthy        boolean     not null default true, -- as the last alert said
+    group_no      integer     not null,
+    consumer_id   text        not null,
+    registered_at timestamptz not null default clock_timestamp(),
+    heartbeat_at  timestamptz,
+    healthy       boolean     not null default true, -- as the last alert said
     primary key (group_no, consumer_id)
 ) with (fillfactor = 50);
 
@@ -577,9 +574,7 @@ begin
             errcode = '42704',
             message = 'outbox not enabled for stream table: ' || coalesce(p_outbox, '<null>'),
             detail = 'Extension events has no enabled outbox of this name.',
-            hint = coalesce('Its outboxes: ' || (select string_agg(c.outbox_name, ', ' order by c.outbox_name) from
-                events.pgt_outbox_config c) ||
-                '.', 'events.enable_outbox gives a stream table one.');
+            hint = 'Its outboxes: account_events, shop_events.';
     end if;
     return v_names[1];
 end;
@@ -599,7 +594,7 @@ as $function$
 $function$;
 
 -- The state of a group: what it has committed without a gap, what it has not committed, and how much of that is leased.
--- Reads pgt_lease_log, the outbox. Counts a thousand rows of the backlog and a thousand of gaps; beyond, ids, also of rollbacks.
+-- Reads pgt_lease_log, the outbox. Counts a thousand rows of gaps and of the backlog; beyond, ids, also of rollbacks.
 create function events_internal.pgt_group_state(
     p_group events.pgt_consumer_groups, out committed_offset bigint, out max_id bigint, out lag_rows bigint, out leased_rows bigint
 )
@@ -611,7 +606,6 @@ as $function$
 declare
     v_cur   bigint;
     v_floor bigint;
-    v_stirs int8multirange;
     v_ids   int8multirange;
     v_seen  int8multirange;
     v_apart int8multirange[];
@@ -626,18 +620,16 @@ begin
         'done'
     left join lateral (select sum(upper(x) - lower(x))::bigint as ids from unnest(l.ids) x where l.state <> 'gap') r on true;
     -- Where a transaction of a gap has ended since it was looked at, its rows may be there.
-    select range_agg(r) into v_stirs
+    select int8multirange(int8range(v_cur, greatest(max_id, v_cur), '(]')) + coalesce(range_agg(r), '{}') into v_ids
     from events_internal.pgt_lease_log l
     cross join lateral unnest(l.ids) r
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'gap' and
         (l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))));
-    for v_ids in values (int8multirange(int8range(v_cur, greatest(max_id, v_cur), '(]'))), (v_stirs) loop
-        v_seen := events_internal.pgt_outbox_visible(p_group.outbox_name, v_ids, 1000);
-        lag_rows := lag_rows + events_internal.pgt_count_ids(v_seen);
-        if events_internal.pgt_count_ids(v_seen) = 1000 then
-            lag_rows := lag_rows + events_internal.pgt_count_ids(v_ids * int8multirange(int8range(upper(v_seen) - 1, max_id, '(]')));
-        end if;
-    end loop;
+    v_seen := events_internal.pgt_outbox_visible(p_group.outbox_name, v_ids, 1000);
+    lag_rows := lag_rows + events_internal.pgt_count_ids(v_seen);
+    if events_internal.pgt_count_ids(v_seen) = 1000 then
+        lag_rows := lag_rows + events_internal.pgt_count_ids(v_ids * int8multirange(int8range(upper(v_seen), null)));
+    end if;
     if p_group.outbox_name in ('account_events') then
         -- Lanes stand where they stand; from a thousand rows on each is estimated.
         select array_agg(l.ids) into v_apart
@@ -741,8 +733,8 @@ begin
 end;
 $function$;
 
--- Creates the publication of an outbox if it is missing, and adds the outbox's table. Refuses one that extension events did not create.
--- Reads pg_publication, pgt_origin. Ours has the table, or, after a restore, no table and the same owner.
+-- Creates the publication of an outbox, or adds the outbox's table to one that a restore left empty.
+-- Reads pg_publication, pgt_origin. Fails if somebody else has a publication of this name.
 create function events_internal.pgt_publication(p_name name, p_table regclass, p_segmented boolean)
     returns void
     language plpgsql
@@ -753,26 +745,21 @@ declare
     v_found record;
 begin
     select p.pubowner::regrole as owner,
-           p.pubowner = (select x.relowner from pg_class x where x.oid = p_table) as same,
-           exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = p_table) as own,
-           not p.puballtables and not exists (select from pg_publication_rel r where r.prpubid = p.oid) as nothing
+           exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = p_table) as has_table,
+           not p.puballtables and not exists (select from pg_publication_rel r where r.prpubid = p.oid) and (
+               p.pubowner = (select x.relowner from pg_class x where x.oid = p_table) or exists
+                   (select from events_internal.pgt_origin o where o.row_xmin is distinct from o.xmin::text)
+           ) as is_left
     into v_found
     from pg_publication p
     where p.pubname = p_name;
-    if v_found.owner is null and has_database_privilege(current_database(), 'create') then
-        execute format('create publication %I for table %s with (publish = ''insert'', publish_via_partition_root = %L)',
-            p_name, p_table, case when p_segmented then 'on' else 'off' end);
-    elsif v_found.nothing and (v_found.same or exists
-        (select from events_internal.pgt_origin o where o.row_xmin is distinct from o.xmin::text)) then
+    if v_found.is_left then
         if pg_has_role(v_found.owner, 'usage') then
             execute format('alter publication %I add table %s', p_name, p_table);
         end if;
-    elsif not v_found.own then
-        raise exception using
-            errcode = '42710',
-            message = 'publication already exists: ' || p_name,
-            detail = format('It is of role %s and without table %s, so extension %s did not make it.', v_found.owner, p_table, 'events'),
-            hint = 'Rename or drop it, or give the outbox another name in the spec.';
+    elsif v_found.has_table is not true and has_database_privilege(current_database(), 'create') then
+        execute format('create publication %I for table %s with (publish = ''insert'', publish_via_partition_root = %L)',
+            p_name, p_table, case when p_segmented then 'on' else 'off' end);
     end if;
 end;
 $function$;
@@ -818,27 +805,6 @@ $function$;
 comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is
     'Publishes an event to an outbox in the caller''s transaction. Returns its id. (Sluice: events in events)';
 
--- The rows of an outbox. pending: claim checks that a group has not acknowledged. Null if it is not enabled. Reads the outbox.
-create function events_internal.pgt_outbox_counts(
-    p_outbox text, out row_count bigint, out oldest_row_at timestamptz, out newest_row_at timestamptz, out pending bigint
-)
-    language plpgsql
-    stable
-as $function$
-begin
-    case p_outbox
-        when 'shop_events' then
-            select count(*), min(e.created_at), max(e.created_at), 0::bigint
-            into row_count, oldest_row_at, newest_row_at, pending
-            from events.outbox_shop_events e;
-        when 'account_events' then
-            select count(*), min(e.created_at), max(e.created_at), 0::bigint
-            into row_count, oldest_row_at, newest_row_at, pending
-            from events.outbox_account_events e;
-    end case;
-end;
-$function$;
-
 -- The state of one outbox, or of all.
 -- Reads the outboxes.
 create function events.outbox_status(p_name text default null)
@@ -850,24 +816,30 @@ create function events.outbox_status(p_name text default null)
     stable
 as $function$
 declare
-    v_name text := case when p_name is not null then events_internal.pgt_outbox_name(p_name) end;
+    v_name  text := case when p_name is not null then events_internal.pgt_outbox_name(p_name) end;
+    v_table regclass;
 begin
-    return query
-    select coalesce(c.pgt_name, c.outbox_name), format('%I.%I', c.outbox_schema, c.outbox_table_name), c.enabled_at,
-           coalesce(trim_scale(extract(epoch from c.retention)::numeric / 3600),
-               events_internal.pgt_setting('outbox_retention_hours')::numeric),
-           r.row_count, r.oldest_row_at, r.newest_row_at, z.bytes, r.pending,
-           case when z.bytes > events_internal.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024 then 'degraded' else 'ok' end
-    from events.pgt_outbox_config c
-    cross join lateral (
-        select coalesce(sum(pg_total_relation_size(r.oid)), 0)::bigint as bytes
+    for pgt_name, v_table, outbox_table, enabled_at, retention_hours, total_bytes, storage_status in
+        select coalesce(c.pgt_name, c.outbox_name), t.name::regclass, t.name, c.enabled_at,
+               coalesce(trim_scale(extract(epoch from c.retention)::numeric / 3600),
+                   events_internal.pgt_setting('outbox_retention_hours')::numeric),
+               z.bytes, case when z.bytes > events_internal.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024 then 'degraded'
+                   else 'ok' end
+        from events.pgt_outbox_config c
+        cross join lateral (select format('%I.%I', c.outbox_schema, c.outbox_table_name) as name) t
+        cross join lateral (
+            select coalesce(sum(pg_total_relation_size(r.oid)), 0)::bigint as bytes
         from pg_namespace n
         join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
         where n.nspname = c.outbox_schema
-    ) z
-    cross join lateral events_internal.pgt_outbox_counts(c.outbox_name) r
-    where c.outbox_name = v_name or v_name is null
-    order by c.outbox_name;
+        ) z
+        where c.outbox_name = v_name or v_name is null
+        order by c.outbox_name
+    loop
+        execute format('select count(*), min(e.created_at), max(e.created_at), 0 from %s e', v_table)
+        into row_count, oldest_row_at, newest_row_at, claim_check_pending_count;
+        return next;
+    end loop;
 end;
 $function$;
 comment on function events.outbox_status(text) is 'The state of one outbox, or of all. (Sluice: events in events)';
@@ -1532,30 +1504,24 @@ declare
     v_outbox text;
     v_group  events.pgt_consumer_groups;
 begin
-    if octet_length(p_group) between 1 and 63 is not true or p_auto_offset_reset in ('latest', 'earliest') is not true or p_max_attempts <
-        1 then
+    if (octet_length(p_group) between 1 and 63 and p_auto_offset_reset in ('latest', 'earliest')) is not true or p_max_attempts < 1 then
         raise exception using
             errcode = '22023',
-            message = case when p_max_attempts < 1 then 'p_max_attempts must be 1 or more'
-                when p_auto_offset_reset in ('latest', 'earliest') then 'p_group must have 1 to 63 bytes'
-                else 'p_auto_offset_reset must be latest or earliest' end,
+            message = 'p_group must have 1 to 63 bytes, p_auto_offset_reset be latest or earliest, p_max_attempts be 1 or more',
             detail = format('Consumer group %L, p_auto_offset_reset %L, p_max_attempts %L.', p_group, p_auto_offset_reset, p_max_attempts),
-            hint = 'Give a short name, latest (what commits from now on) or earliest (all rows), and 1 attempt or more, or null for any '
-                'number.';
+            hint = 'latest is what commits from now on, earliest all rows; p_max_attempts null is any number.';
     end if;
     perform events_internal.pgt_check_origin();
     v_outbox := events_internal.pgt_outbox_name(p_outbox);
-    loop
+    insert into events.pgt_consumer_groups (group_name, outbox_name, auto_offset_reset, max_attempts, start_id)
+    values (p_group, v_outbox, p_auto_offset_reset, p_max_attempts, 0)
+    on conflict (group_name) do nothing
+    returning * into v_group;
+    if found then
+        perform events_internal.pgt_start(v_group, case p_auto_offset_reset when 'earliest' then 0 end);
+    else
         select g.* into v_group from events.pgt_consumer_groups g where g.group_name = p_group;
-        exit when found;
-        insert into events.pgt_consumer_groups (group_name, outbox_name, auto_offset_reset, max_attempts, start_id)
-        values (p_group, v_outbox, p_auto_offset_reset, p_max_attempts, 0)
-        on conflict (group_name) do nothing
-        returning * into v_group;
-        if found then
-            perform events_internal.pgt_start(v_group, case p_auto_offset_reset when 'earliest' then 0 end);
-        end if;
-    end loop;
+    end if;
     if (v_group.outbox_name, v_group.auto_offset_reset, v_group.max_attempts) is distinct from
         (v_outbox, p_auto_offset_reset, p_max_attempts) then
         raise exception using
@@ -2055,7 +2021,7 @@ as $function$
 begin
     perform events_internal.pgt_group(p_group);
     update events.pgt_consumer_groups g
-    set paused_at = null, last_active_at = clock_timestamp() -- it was not idle
+    set paused_at = null, resumed_at = clock_timestamp() -- it was not idle
     where g.group_name = p_group and g.paused_at is not null;
 end;
 $function$;
@@ -2065,19 +2031,19 @@ comment on function events.resume_group(text) is 'Resumes a paused group. (Sluic
 create view events.pgt_consumer_offsets as
 select g.outbox_name, g.group_name, c.consumer_id, c.last_offset, c.last_commit_at, c.last_heartbeat_at
 from (
-    select x.group_no, x.consumer_id, max(x.last_offset) as last_offset, max(x.last_commit_at) as last_commit_at,
-           max(x.heard_of_at) as last_heartbeat_at
+    select x.group_no, x.consumer_id, coalesce(max(x.committed_id), 0) as last_offset, max(x.committed_at) as last_commit_at,
+           max(x.active_at) as last_heartbeat_at
     from (
-        select k.group_no, k.consumer_id, k.last_offset, k.last_commit_at,
-               greatest(k.heartbeat_at, k.registered_at, k.last_lease_at, k.last_commit_at) as heard_of_at, true as is_kept
-        from events_internal.pgt_consumers k
-        union all
-        select l.group_no, l.consumer_id, l.committed_id, l.committed_at, greatest(l.leased_at, l.committed_at), false
+        select l.group_no, l.consumer_id, l.committed_id, l.committed_at, greatest(l.leased_at, l.committed_at) as active_at, false as
+            is_known
         from events_internal.pgt_lease_log l
         where l.consumer_id is not null
+        union all
+        select k.group_no, k.consumer_id, null, null, greatest(k.heartbeat_at, k.registered_at), true
+        from events_internal.pgt_consumers k
     ) x
     group by x.group_no, x.consumer_id
-    having bool_or(x.is_kept)
+    having bool_or(x.is_known)
 ) c
 join events.pgt_consumer_groups g on g.group_no = c.group_no;
 comment on view events.pgt_consumer_offsets is
@@ -2151,8 +2117,8 @@ comment on function events.consumer_lag(text) is
     'The consumers of a group, or of all, and what the group has not committed. A group without consumers has one row. (Sluice: events in '
     'events)';
 
--- Deletes finished rows of the lease log and keeps what they have of consumers. Keeps lost leases for a day.
--- Writes pgt_lease_log, pgt_consumers.
+-- Deletes finished rows of the lease log, but for the latest of each consumer. Keeps lost leases for a day.
+-- Writes pgt_lease_log.
 create function events_internal.pgt_trim_leases()
     returns void
     language plpgsql
@@ -2171,36 +2137,21 @@ begin
         cross join lateral events_internal.pgt_lease_heads(g) h
         where h.floor_no > 256
     loop
-        with free as materialized ( -- without those to whom an open transaction writes, such as a heartbeat in one: the next time
-            select c.consumer_id
-            from events_internal.pgt_consumers c
-            where c.group_no = v_head.group_no and c.consumer_id in (
-                select l.consumer_id
-                from events_internal.pgt_lease_log l
-                where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no < v_head.upto and l.state = 'done'
-            )
-            for update skip locked
-        ),
-        trimmed as (
-            delete from events_internal.pgt_lease_log l
-            where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no < v_head.upto and l.state = 'done'
-              and (not l.lost or l.leased_at < clock_timestamp() - interval '1 day')
-              and (l.consumer_id is null or l.consumer_id = any (array(select f.consumer_id from free f)) or not exists (
-                  select from events_internal.pgt_consumers c where c.group_no = l.group_no and c.consumer_id = l.consumer_id
-              ))
-            returning l.consumer_id, l.leased_at, l.committed_at, l.committed_id
-        )
-        update events_internal.pgt_consumers c
-        set last_lease_at = greatest(c.last_lease_at, t.leased_at),
-            last_commit_at = greatest(c.last_commit_at, t.committed_at),
-            last_offset = greatest(c.last_offset, t.committed_id)
-        from (
-            select d.consumer_id, max(d.leased_at) as leased_at, max(d.committed_at) as committed_at, max(d.committed_id) as committed_id
-            from trimmed d
-            group by d.consumer_id
-        ) t
-        where c.group_no = v_head.group_no and c.consumer_id = t.consumer_id and c.consumer_id = any
-            (array(select f.consumer_id from free f));
+        delete from events_internal.pgt_lease_log l
+        where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no = any (array(
+            select d.no
+            from (
+                select o.no, o.consumer_id, not o.lost or o.leased_at < clock_timestamp() - interval '1 day' as is_over,
+                       o.no = max(o.no) over consumer or o.committed_at = max(o.committed_at) over consumer
+                           or o.committed_id = max(o.committed_id) over consumer as is_latest
+                from events_internal.pgt_lease_log o
+                where o.group_no = v_head.group_no and o.lane = v_head.lane and o.no < v_head.upto and o.state = 'done'
+                window consumer as (partition by o.consumer_id)
+            ) d
+            where d.is_over and (d.is_latest is not true or not exists (
+                select from events_internal.pgt_consumers c where c.group_no = v_head.group_no and c.consumer_id = d.consumer_id
+            ))
+        ));
     end loop;
 end;
 $function$;
@@ -2212,54 +2163,57 @@ create function events_internal.pgt_watch_consumers()
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set jit = off
-    set lock_timeout = '100ms'
 as $function$
 declare
-    v_consumer record;
-    v_idle     record;
-    v_stale    interval := make_interval(days => events_internal.pgt_setting('consumer_stale_offset_threshold_days')::integer);
-    v_dead     interval := case when events_internal.pgt_setting('consumer_cleanup_enabled') = 'on' then
+    v_alert jsonb;
+    v_idle  record;
+    v_stale interval := make_interval(days => events_internal.pgt_setting('consumer_stale_offset_threshold_days')::integer);
+    v_dead  interval := case when events_internal.pgt_setting('consumer_cleanup_enabled') = 'on' then
         least(v_stale, make_interval(hours => events_internal.pgt_setting('consumer_dead_threshold_hours')::integer)) end;
 begin
-    for v_consumer in
-        select c.group_no, c.healthy as was_healthy, d.dead, s.*
-        from events.pgt_consumer_status s
-        join events.pgt_consumer_groups g on g.group_name = s.group_name
-        join events_internal.pgt_consumers c on c.group_no = g.group_no and c.consumer_id = s.consumer_id
-        cross join lateral (
-            select coalesce(s.last_heartbeat_at < clock_timestamp() - v_dead, false) and not exists (
-                select
-                from events_internal.pgt_lease_log l
-                where l.group_no = c.group_no and l.consumer_id = c.consumer_id and l.state = 'leased' and not l.lost and l.until >
-                    clock_timestamp()
-            ) as dead
-        ) d
-        where (c.healthy <> s.healthy or d.dead)
-          and greatest(c.heartbeat_at, c.registered_at, c.last_lease_at, c.last_commit_at) <= s.last_heartbeat_at -- not heard of meanwhile
-        for update of c skip locked
-    loop
-        if v_consumer.was_healthy and not v_consumer.healthy then
-            perform pg_notify('pg_trickle_alert', jsonb_build_object(
-                'type', 'consumer_unhealthy', 'outbox', v_consumer.outbox, 'group', v_consumer.group_name,
-                'consumer', left(v_consumer.consumer_id, 1000), 'last_heartbeat_at', v_consumer.last_heartbeat_at
-            )::text);
-        end if;
-        if not v_consumer.dead then
+    for v_alert in
+        with seen as materialized (
+            select c.group_no, c.healthy as was_healthy, d.dead, s.*
+            from events.pgt_consumer_status s
+            join events.pgt_consumer_groups g on g.group_name = s.group_name
+            join events_internal.pgt_consumers c on c.group_no = g.group_no and c.consumer_id = s.consumer_id
+            cross join lateral (
+                select coalesce(s.last_heartbeat_at < clock_timestamp() - v_dead, false) and not exists (
+                    select
+                    from events_internal.pgt_lease_log l
+                    where l.group_no = c.group_no and l.consumer_id = c.consumer_id and l.state = 'leased' and not l.lost
+                      and l.until > clock_timestamp()
+                ) as dead
+            ) d
+            where (c.healthy <> s.healthy or d.dead)
+              and greatest(c.heartbeat_at, c.registered_at) <= s.last_heartbeat_at -- no heartbeat meanwhile
+            for update of c skip locked
+        ),
+        forgotten as (
+            delete from events_internal.pgt_consumers c using seen s where s.dead and c.group_no = s.group_no and c.consumer_id =
+                s.consumer_id
+        ),
+        noted as (
             update events_internal.pgt_consumers c
-            set healthy = v_consumer.healthy
-            where c.group_no = v_consumer.group_no and c.consumer_id = v_consumer.consumer_id;
-            continue;
-        end if;
-        delete from events_internal.pgt_consumers c where c.group_no = v_consumer.group_no and c.consumer_id = v_consumer.consumer_id;
-        update events.pgt_consumer_groups g
-        set last_active_at = greatest(g.last_active_at, v_consumer.last_heartbeat_at)
-        where g.ctid = any (array(
-            select x.ctid from events.pgt_consumer_groups x where x.group_no = v_consumer.group_no for update skip locked
-        ));
-        perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'consumer_reaped', 'outbox', v_consumer.outbox, 'group', v_consumer.group_name,
-            'consumer', left(v_consumer.consumer_id, 1000), 'last_offset', v_consumer.last_offset
-        )::text);
+            set healthy = s.healthy
+            from seen s
+            where not s.dead and c.group_no = s.group_no and c.consumer_id = s.consumer_id
+        )
+        select jsonb_build_object(
+            'type', 'consumer_unhealthy', 'outbox', s.outbox, 'group', s.group_name, 'consumer', left(s.consumer_id, 1000),
+            'last_heartbeat_at', s.last_heartbeat_at
+        )
+        from seen s
+        where s.was_healthy and not s.healthy
+        union all
+        select jsonb_build_object(
+            'type', 'consumer_reaped', 'outbox', s.outbox, 'group', s.group_name, 'consumer', left(s.consumer_id, 1000),
+            'last_offset', s.last_offset
+        )
+        from seen s
+        where s.dead
+    loop
+        perform pg_notify('pg_trickle_alert', v_alert::text);
     end loop;
 
     -- A group is idle if it had something to consume and no activity for some time; polls that find nothing leave no trace.
@@ -2270,11 +2224,11 @@ begin
         cross join lateral events_internal.pgt_group_state(w) s
         cross join lateral (select clock_timestamp() - coalesce(o.idle_after, v_stale) as since) t
         cross join lateral (
-            select w.paused_at is null and s.lag_rows > 0 and greatest(w.created_at, w.last_active_at) < t.since
+            select w.paused_at is null and s.lag_rows > 0 and greatest(w.created_at, w.resumed_at) < t.since
                and not exists (
                    select
                    from events_internal.pgt_consumers c
-                   where c.group_no = w.group_no and greatest(c.heartbeat_at, c.registered_at, c.last_lease_at, c.last_commit_at) > t.since
+                   where c.group_no = w.group_no and greatest(c.heartbeat_at, c.registered_at) > t.since
                )
                and not exists (
                    select
@@ -2726,7 +2680,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '62d631bac2f76da5b629c12c5590bd8e', 'plain');
+values ('events', '1.0.0', 'b5a014aba16e52c8745121067e5f5172', 'plain');
 select events.attach();
 
 commit;
