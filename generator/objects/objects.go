@@ -79,8 +79,8 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		b.add("extension/pgt_is_own.sql", view)
 		if len(view.MadeOutboxes()) > 0 {
 			b.add("extension/pgt_adopt.sql", view)
+			b.add("extension/pgt_missing.sql", view)
 		}
-		b.add("extension/pgt_missing.sql", view)
 		b.add("extension/pgt_drop_own.sql", view)
 	}
 	if len(view.Inboxes) > 0 {

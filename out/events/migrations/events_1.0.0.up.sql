@@ -2,66 +2,6 @@
 
 begin;
 
--- Refuses, before anything is changed, names that others have.
-do $do$
-declare
-    v_found record;
-begin
-    with taken (classid, objid, marked, owner, replaced) as (
-        select o.*, false
-        from (values
-            ('relation', 'events', array[
-                'outbox_account_events', 'outbox_account_events_archive', 'outbox_account_events_cloudevents',
-                'outbox_account_events_debezium', 'outbox_account_events_ids', 'outbox_account_events_lane', 'outbox_shop_events',
-                'outbox_shop_events_cloudevents', 'outbox_shop_events_debezium', 'outbox_shop_events_ids', 'pgt_consumer_active_leases',
-                'pgt_consumer_claim_check_acks', 'pgt_consumer_dead_letters', 'pgt_consumer_group_lag', 'pgt_consumer_groups',
-                'pgt_consumer_leases', 'pgt_consumer_offsets', 'pgt_consumer_status', 'pgt_extension', 'pgt_outbox_config', 'pgt_settings'
-            ]::name[]),
-            ('routine', 'events', array[
-                'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
-                'drop_consumer_group', 'extend_lease', 'outbox_publish', 'outbox_status', 'pause_group', 'poll_outbox', 'reject_rows',
-                'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
-            ]::name[])
-        ) w (kind, schema_name, names)
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        cross join lateral (
-            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
-            from pg_catalog.pg_class c
-            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
-                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
-                    d.refobjsubid > 0
-            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
-            union all
-            select t.tableoid, t.oid, t.oid, t.typowner
-            from pg_catalog.pg_type t
-            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-            union all
-            select p.tableoid, p.oid, p.oid, p.proowner
-            from pg_catalog.pg_proc p
-            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
-        ) o
-        union all
-        select p.tableoid, p.oid, p.oid, p.pubowner, false
-        from pg_catalog.pg_publication p
-        where p.pubname in ('events_outbox_shop_events', 'events_outbox_account_events')
-    )
-    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
-    from taken t
-    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
-    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: events in events)'), 0) = 0
-    order by i.identity <> 'events.pgt_extension', t.replaced, i.type, i.identity
-    limit 1
-    into v_found;
-    if found then
-        raise exception using
-            errcode = '42710',
-            message = v_found.kind || ' already exists: ' || v_found.name,
-            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'events'),
-            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
-    end if;
-end;
-$do$;
-
 -- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema events for extension events, unless it is there.
@@ -1094,8 +1034,7 @@ $function$;
 -- Takes visible ids out of gaps p_due, adds the ids of p_new as a gap, and notes who can still publish what is left; what nobody can is
 -- dropped.
 -- Writes pgt_lease_log; returns its newest number. p_snapshot: from before p_visible was read. p_xids, p_vxids: publishers before that,
--- which
--- alone can publish ids up to p_drawn; null if not looked for. One without a transaction id may have drawn an id, so it is looked for
+-- which alone can publish ids up to p_drawn; null if not looked for. One without a transaction id may have drawn an id, so it is looked for
 -- again.
 create function events_internal.pgt_narrow_gaps(
     p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_due bigint[], p_new int8multirange,
@@ -2842,7 +2781,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'd401a2353bb79082992bc00993fb3acf', 'plain');
+values ('events', '1.0.0', '567a5c41d3f3ef7045d5c7f674141c72', 'plain');
 select events.attach();
 
 commit;

@@ -2,57 +2,6 @@
 
 \echo Use "create extension sales" to load this file. \quit
 
--- Refuses, before anything is changed, names that others have.
-do $do$
-declare
-    v_found record;
-begin
-    with taken (classid, objid, marked, owner, replaced) as (
-        select o.*, false
-        from (values
-            ('relation', 'sales', array[
-                'pgt_extension', 'pgt_refresh_history', 'pgt_refresh_history_started', 'pgt_stream_tables'
-            ]::name[]),
-            ('routine', 'sales', array[
-                'after_restore', 'attach', 'check_stream_table', 'detach', 'explain_st', 'get_refresh_history', 'pgt_status',
-                'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
-            ]::name[])
-        ) w (kind, schema_name, names)
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        cross join lateral (
-            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
-            from pg_catalog.pg_class c
-            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
-                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
-                    d.refobjsubid > 0
-            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
-            union all
-            select t.tableoid, t.oid, t.oid, t.typowner
-            from pg_catalog.pg_type t
-            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-            union all
-            select p.tableoid, p.oid, p.oid, p.proowner
-            from pg_catalog.pg_proc p
-            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
-        ) o
-    )
-    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
-    from taken t
-    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
-    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: sales in sales)'), 0) = 0
-    order by i.identity <> 'sales.pgt_extension', t.replaced, i.type, i.identity
-    limit 1
-    into v_found;
-    if found then
-        raise exception using
-            errcode = '42710',
-            message = v_found.kind || ' already exists: ' || v_found.name,
-            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'sales'),
-            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
-    end if;
-end;
-$do$;
-
 -- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema sales for extension sales, unless it is there.
@@ -138,32 +87,6 @@ as $function$
     )
 $function$;
 
--- Whether a relation in a schema of users is missing. One that extension sales did not make is an error: it is neither used nor replaced.
-create function sales_internal.pgt_missing(p_relation text)
-    returns boolean
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_relation regclass := to_regclass(p_relation);
-begin
-    if v_relation is null and to_regtype(p_relation) is null then
-        return true;
-    elsif sales_internal.pgt_is_own(v_relation) then
-        return false;
-    end if;
-    raise exception using
-        errcode = '42710',
-        message = 'relation already exists: ' || p_relation,
-        detail = format('It is of role %s, and extension %s did not make it.', coalesce(
-            (select c.relowner from pg_class c where c.oid = v_relation),
-                (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
-        )::regrole, 'sales'),
-        hint = 'Rename or drop it, or give what would have its name another name in the spec.';
-end;
-$function$;
-
 -- Drops a table or view, if it is there and extension sales made it.
 create function sales_internal.pgt_drop_own(p_relation text)
     returns void
@@ -173,14 +96,10 @@ as $function$
 declare
     v_relation regclass := to_regclass(p_relation);
 begin
-    if v_relation is null then
-        return;
-    elsif not sales_internal.pgt_is_own(v_relation) then
-        raise notice '% stays: extension % did not make it', p_relation, 'sales';
-    elsif (select c.relkind from pg_class c where c.oid = v_relation) = 'v' then
-        execute format('drop view %s', v_relation);
-    else
-        execute format('drop table %s', v_relation);
+    if sales_internal.pgt_is_own(v_relation) then
+        execute format(case (select c.relkind from pg_class c where c.oid = v_relation) when 'v' then 'drop view %s' else 'drop table %s'
+            end,
+            v_relation);
     end if;
 end;
 $function$;
@@ -300,8 +219,7 @@ create table sales_internal.pgt_source_config (
 -- What each stream table takes for granted of what it reads: the next one may read other columns of the same table.
 --
 -- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null;
--- unique_on: those
--- that no two rows share, by which rows are found; alike: those of which equal values are the same.
+-- unique_on: those that no two rows share, by which rows are found; alike: those of which equal values are the same.
 create table sales_internal.pgt_source_reader (
     source       text   not null,
     stream_table text   not null,
@@ -473,9 +391,8 @@ $function$;
 -- Reads pg_class, pg_attribute, pg_index, pg_trigger, pg_inherits.
 --
 -- xmin shows that a trigger was disabled and enabled again, a partition detached and attached, or a column renamed and renamed back: rows
--- written
--- meanwhile are in no log, or without that column. The second digest shows that rows were rewritten; it is of their current files, whatever
--- the snapshot.
+-- written meanwhile are in no log, or without that column. The second digest shows that rows were rewritten; it is of their current files,
+-- whatever the snapshot.
 create function sales_internal.pgt_source_shape(c sales_internal.pgt_source_config)
     returns text
     language plpgsql
@@ -653,8 +570,7 @@ $function$;
 -- Reads pgt_source_config, pg_trigger, pg_inherits; writes triggers of the source.
 --
 -- A statement fires statement triggers of the table that it names only, so each table below has them. PostgreSQL itself gives row triggers
--- of a
--- partitioned table to its partitions. Where there are tables above, only row triggers fire for statements on those.
+-- of a partitioned table to its partitions. Where there are tables above, only row triggers fire for statements on those.
 create function sales_internal.pgt_attach_triggers(c sales_internal.pgt_source_config)
     returns void
     language plpgsql
@@ -920,8 +836,8 @@ $function$;
 -- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
 --
 -- p_patient: false in ticks, which have others to refresh: a source that is being altered is an error (lock_not_available), and what could
--- not be put
--- right beside a writer is tried again after ten seconds only, as others wait behind that. In one snapshot nothing is tried again.
+-- not be put right beside a writer is tried again after ten seconds only, as others wait behind that. In one snapshot nothing is tried
+-- again.
 create function sales_internal.pgt_sources_fit(p_stream_table text, p_patient boolean default true)
     returns boolean
     language plpgsql
@@ -1052,8 +968,7 @@ end;
 $function$;
 
 -- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier
--- ones
--- are kept: one setting for all stream tables in immediate mode that follow the same tables.
+-- ones are kept: one setting for all stream tables in immediate mode that follow the same tables.
 --
 -- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
 -- nobody but the owner reads it here, whatever is granted: row-level security without a policy.
@@ -1150,8 +1065,7 @@ end;
 $function$;
 
 -- Returns a statement of a trigger function as text, so that it can be run with a plan of its own: of rows in transition tables, a plan
--- that is kept expects as
--- many as its first call had.
+-- that is kept expects as many as its first call had.
 -- Reads pg_proc.
 --
 -- The statement stands between the comments "statement p_no" and "end of statement p_no".
@@ -1491,7 +1405,7 @@ begin
         select format('create index if not exists %I on %s (%s)', i.name, c.rows_table, i.columns)
         from unnest(c.index_names, c.index_columns) i (name, columns)
     );
-    if sales_internal.pgt_missing(v_view) then
+    if not sales_internal.pgt_is_own(to_regclass(v_view)) then
         v_statements := v_statements
             || concat(format(e'create view %s as\nselect %s\nfrom %s r', v_view, c.shown_columns, c.rows_table),
                 case when c.repeats then e'\ncross join generate_series(1, r.__mult)' end, e'\nwhere ' || c.shown_if)
@@ -1641,7 +1555,8 @@ begin
             hint = 'Drop them, refresh it, and create them again.';
     end if;
     if p_aside then
-        if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and not sales_internal.pgt_missing(v_view) then
+        if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and
+            sales_internal.pgt_is_own(to_regclass(v_view)) then
             for v_index in select i.indexrelid::regclass from pg_index i where i.indrelid = to_regclass(c.rows_table) loop
                 execute format('alter index %s rename to %I', v_index, 'pgt_old_' || v_index::oid);
             end loop;
@@ -2215,8 +2130,7 @@ comment on function sales.resume_stream_table(text) is
     'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it. (Sluice: sales in sales)';
 
 -- Returns the statement that compares a stream table with its query. Its result is an array of the numbers of rows missing and extra; with
--- nulls if
--- the next refresh recomputes the stream table in any case; and null itself if $1 is true and rows of its change logs are waiting.
+-- nulls if the next refresh recomputes the stream table in any case; and null itself if $1 is true and rows of its change logs are waiting.
 -- Reads pgt_stream_table_config and the columns of the stream table.
 --
 -- Rows are compared as bags: nulls are equal, and duplicates count. Values of types without equality are compared by their texts.
@@ -2281,9 +2195,8 @@ $function$;
 -- Reads the stream table and what its query reads; the changes that it makes meanwhile are rolled back.
 --
 -- If rows of its change logs are waiting, it applies them in a subtransaction, compares, and rolls back: until then no other session
--- refreshes this
--- stream table. Without change logs, rows that the next refresh would add or remove count. Both numbers are null if that recomputes in any
--- case.
+-- refreshes this stream table. Without change logs, rows that the next refresh would add or remove count. Both numbers are null if that
+-- recomputes in any case.
 create function sales.check_stream_table(p_name text)
     returns table (missing bigint, extra bigint)
     language plpgsql
@@ -2432,8 +2345,7 @@ insert into sales_internal.pgt_tasks (task) values ('refresh history: retention'
 -- Reads and writes pgt_stream_table_state; writes the logs. Notes an error with its task.
 --
 -- A stream table that has seen nothing needs no log, as it will be recomputed. One that has been suspended for an hour gives up its
--- frontier, so that
--- it does not keep the logs for ever.
+-- frontier, so that it does not keep the logs for ever.
 create function sales_internal.pgt_prune()
     returns bigint
     language plpgsql
@@ -2901,12 +2813,10 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 -- Reads sales_internal.changes_public_customers, sales_internal.pgt_stream_table_state.
 --
 -- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
--- a generic plan,
--- where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to none: it does of a
--- comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In a custom plan with
--- null it
--- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
--- own.
+-- a generic plan, where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to
+-- none: it does of a comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In
+-- a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and
+-- many with one of their own.
 create function sales_internal.unread_public_customers(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2941,10 +2851,9 @@ $function$;
 -- Writes sales_internal.changes_public_customers.
 --
 -- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
--- name that a row
--- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
--- fire for
--- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
+-- name that a row lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another
+-- type. Row triggers fire for replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE
+-- invalidate the plan.
 create function sales_internal.changes_public_customers_capture()
     returns trigger
     language plpgsql
@@ -3010,12 +2919,10 @@ revoke execute on function sales_internal.changes_public_customers_capture() fro
 -- Reads sales_internal.changes_public_orders, sales_internal.pgt_stream_table_state.
 --
 -- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
--- a generic plan,
--- where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to none: it does of a
--- comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In a custom plan with
--- null it
--- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
--- own.
+-- a generic plan, where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to
+-- none: it does of a comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In
+-- a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and
+-- many with one of their own.
 create function sales_internal.unread_public_orders(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -3050,10 +2957,9 @@ $function$;
 -- Writes sales_internal.changes_public_orders.
 --
 -- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
--- name that a row
--- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
--- fire for
--- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
+-- name that a row lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another
+-- type. Row triggers fire for replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE
+-- invalidate the plan.
 create function sales_internal.changes_public_orders_capture()
     returns trigger
     language plpgsql
@@ -3119,12 +3025,10 @@ revoke execute on function sales_internal.changes_public_orders_capture() from p
 -- Reads sales_internal.changes_public_captured_payments, sales_internal.pgt_stream_table_state.
 --
 -- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
--- a generic plan,
--- where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to none: it does of a
--- comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In a custom plan with
--- null it
--- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
--- own.
+-- a generic plan, where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to
+-- none: it does of a comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In
+-- a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and
+-- many with one of their own.
 create function sales_internal.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -3159,10 +3063,9 @@ $function$;
 -- Writes sales_internal.changes_public_captured_payments.
 --
 -- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
--- name that a row
--- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
--- fire for
--- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
+-- name that a row lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another
+-- type. Row triggers fire for replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE
+-- invalidate the plan.
 create function sales_internal.changes_public_captured_payments_capture()
     returns trigger
     language plpgsql
@@ -3234,12 +3137,10 @@ revoke execute on function sales_internal.changes_public_captured_payments_captu
 -- Reads sales_internal.changes_sales_customer_payments, sales_internal.pgt_stream_table_state.
 --
 -- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
--- a generic plan,
--- where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to none: it does of a
--- comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In a custom plan with
--- null it
--- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
--- own.
+-- a generic plan, where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to
+-- none: it does of a comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In
+-- a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and
+-- many with one of their own.
 create function sales_internal.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -3590,8 +3491,7 @@ revoke execute on function sales_internal.now_public_orders_row() from public;
 -- Reads sales_internal.pending_public_orders.
 --
 -- PostgreSQL inlines the function. In a generic plan, where it does not know $2, it expects next to no rows (see the function of the same
--- kind that reads
--- the log of a refresh); in a custom plan with null what statistics say.
+-- kind that reads the log of a refresh); in a custom plan with null what statistics say.
 create function sales_internal.unapplied_public_orders(p_as anyelement, p_few boolean)
     returns setof anyelement
     language sql
@@ -4403,4 +4303,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '6ebba807185eed84e3e4bb794c398ca5', 'extension');
+values ('sales', '1.0.0', 'b5d2f1178713f45ed86516239893760e', 'extension');

@@ -2,60 +2,6 @@
 
 begin;
 
--- Refuses, before anything is changed, names that others have.
-do $do$
-declare
-    v_found record;
-begin
-    with taken (classid, objid, marked, owner, replaced) as (
-        select o.*, false
-        from (values
-            ('relation', 'pgtrickle', array[
-                'order_events', 'order_events_dlq', 'order_events_order', 'order_events_pending', 'order_events_stats', 'payments',
-                'payments_dlq', 'payments_order', 'payments_pending', 'payments_stats', 'pgt_extension', 'pgt_inbox_config',
-                'pgt_settings'
-            ]::name[]),
-            ('routine', 'pgtrickle', array[
-                'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
-                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'pause_inbox', 'replay_inbox_messages',
-                'resume_inbox', 'run', 'tick', 'tick_once'
-            ]::name[])
-        ) w (kind, schema_name, names)
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        cross join lateral (
-            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
-            from pg_catalog.pg_class c
-            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
-                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
-                    d.refobjsubid > 0
-            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
-            union all
-            select t.tableoid, t.oid, t.oid, t.typowner
-            from pg_catalog.pg_type t
-            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-            union all
-            select p.tableoid, p.oid, p.oid, p.proowner
-            from pg_catalog.pg_proc p
-            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
-        ) o
-    )
-    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
-    from taken t
-    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
-    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: shop in pgtrickle)'), 0) = 0
-    order by i.identity <> 'pgtrickle.pgt_extension', t.replaced, i.type, i.identity
-    limit 1
-    into v_found;
-    if found then
-        raise exception using
-            errcode = '42710',
-            message = v_found.kind || ' already exists: ' || v_found.name,
-            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'shop'),
-            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
-    end if;
-end;
-$do$;
-
 -- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema pgtrickle for extension shop, unless it is there.
@@ -1159,8 +1105,7 @@ begin
         end if;
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
-        -- the
-        -- backlog is below a thousand.
+        -- the backlog is below a thousand.
         select p.* into v_at
         from pgtrickle_internal.pgt_inbox_progress p
         where p.inbox_name = p_inbox
@@ -2902,7 +2847,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '49110917a285da59927354a118a2560a', 'plain');
+values ('shop', '1.0.0', '46c78f5d230a5179590f05dcaf50cb9e', 'plain');
 select pgtrickle.attach();
 
 commit;
