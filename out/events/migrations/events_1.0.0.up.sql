@@ -191,9 +191,7 @@ create table events.pgt_consumer_groups (
     last_active_at    timestamptz not null default clock_timestamp(), -- of consumers that are forgotten; when it was resumed
     idle              boolean     not null default false -- the alert was given
 );
-comment on table events.pgt_consumer_groups is
-    'The consumer groups of extension events, one row each. No table refers to it by a foreign key: restores load tables in any order. '
-    '(Sluice: events in events)';
+comment on table events.pgt_consumer_groups is 'The consumer groups of extension events, one row each. (Sluice: events in events)';
 
 -- Leases of each consumer group, one row per granted batch; the newest row of a lane is the group's cursor there.
 --
@@ -264,8 +262,7 @@ create table events.pgt_consumer_dead_letters (
     primary key (group_name, id)
 );
 comment on table events.pgt_consumer_dead_letters is
-    'Rows that a group rejected or did not commit in max_attempts attempts. They stay in the outbox; replay_dead_letters gives them back. '
-    '(Sluice: events in events)';
+    'Rows that a group rejected or did not commit in max_attempts attempts. (Sluice: events in events)';
 
 -- The last id drawn for an outbox, 0 if none; its last visible id; and when the first row above an id was published. Null if there is none.
 -- Reads the outbox and its sequence.
@@ -761,7 +758,7 @@ begin
 end;
 $function$;
 comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is
-    'Publishes an event to an outbox in the caller''s transaction. Returns its id. (Sluice: events in events)';
+    'Publishes an event to an outbox in the caller''s transaction. (Sluice: events in events)';
 
 -- The rows of an outbox. pending: claim checks that a group has not acknowledged. Null if it is not enabled. Reads the outbox.
 create function events_internal.pgt_outbox_counts(
@@ -1609,8 +1606,8 @@ begin
 end;
 $function$;
 comment on function events.create_consumer_group(text, text, text, int4) is
-    'Creates a consumer group of an outbox that begins with rows that commit from now on (latest) or with all rows (earliest). Returns its '
-    'id. (Sluice: events in events)';
+    'Creates a consumer group of an outbox that begins with rows that commit from now on (latest) or with all rows (earliest). (Sluice: '
+    'events in events)';
 
 -- Drops a consumer group with its leases, dead letters and acknowledgements. The outbox stays as it is.
 -- Writes pgt_consumer_groups and all tables that refer to it.
@@ -1635,7 +1632,7 @@ begin
 end;
 $function$;
 comment on function events.drop_consumer_group(text, bool) is
-    'Drops a consumer group with its leases, dead letters and acknowledgements. The outbox stays as it is. (Sluice: events in events)';
+    'Drops a consumer group with its leases, dead letters and acknowledgements. (Sluice: events in events)';
 
 -- Grants a consumer the next rows of its group's outbox, in id order, or again, under a new lease, the rows that it still holds.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumers.
@@ -1903,8 +1900,7 @@ begin
 end;
 $function$;
 comment on function events.commit_offset(text, text, int8, int8) is
-    'Commits what a consumer was granted up to an id. Returns the highest id committed now, 0 if none; LeaseLost if a lease was lost. '
-    '(Sluice: events in events)';
+    'Commits what a consumer was granted up to an id. (Sluice: events in events)';
 
 -- Puts leased rows of a consumer into its group's dead letters. Returns how many. Locks only the consumer's own leases.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. With p_lease_id, LeaseLost if that lease was lost.
@@ -1944,8 +1940,7 @@ begin
 end;
 $function$;
 comment on function events.reject_rows(text, text, int8[], text, int8) is
-    'Puts leased rows of a consumer into its group''s dead letters. Returns how many. Locks only the consumer''s own leases. (Sluice: '
-    'events in events)';
+    'Puts leased rows of a consumer into its group''s dead letters. (Sluice: events in events)';
 
 -- Gives dead letters back to their group, due at once with no attempts counted, if the outbox still has them. Returns how many.
 -- Reads the outbox; writes pgt_consumer_dead_letters, pgt_lease_log.
@@ -1980,8 +1975,8 @@ begin
 end;
 $function$;
 comment on function events.replay_dead_letters(text, int8[]) is
-    'Gives dead letters back to their group, due at once with no attempts counted, if the outbox still has them. Returns how many. '
-    '(Sluice: events in events)';
+    'Gives dead letters back to their group, due at once with no attempts counted, if the outbox still has them. (Sluice: events in '
+    'events)';
 
 -- Extends all leases of a consumer to now plus the extension, never to an earlier time. Returns that time, or now if it has no lease.
 -- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost if that lease was lost.
@@ -2016,8 +2011,7 @@ begin
 end;
 $function$;
 comment on function events.extend_lease(text, text, int4, int8) is
-    'Extends all leases of a consumer to now plus the extension, never to an earlier time. Returns that time, or now if it has no lease. '
-    '(Sluice: events in events)';
+    'Extends all leases of a consumer to now plus the extension, never to an earlier time. (Sluice: events in events)';
 
 -- Moves a group so that the next row is the first above an id; 0 is the beginning, null the end. Ends all leases. Returns the offset.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters; notifies pg_trickle_alert.
@@ -2048,8 +2042,7 @@ begin
 end;
 $function$;
 comment on function events.seek_offset(text, text, int8) is
-    'Moves a group so that the next row is the first above an id; 0 is the beginning, null the end. Ends all leases. Returns the offset. '
-    '(Sluice: events in events)';
+    'Moves a group so that the next row is the first above an id; 0 is the beginning, null the end. (Sluice: events in events)';
 
 -- Records that a consumer is alive, at most once in ten seconds. Does not touch its leases.
 -- Writes pgt_consumers.
@@ -2078,7 +2071,7 @@ begin
 end;
 $function$;
 comment on function events.consumer_heartbeat(text, text) is
-    'Records that a consumer is alive, at most once in ten seconds. Does not touch its leases. (Sluice: events in events)';
+    'Records that a consumer is alive, at most once in ten seconds. (Sluice: events in events)';
 
 -- Pauses a group: polls return nothing. Commits continue.
 -- Writes pgt_consumer_groups.
@@ -2091,7 +2084,7 @@ begin
     update events.pgt_consumer_groups g set paused_at = coalesce(g.paused_at, clock_timestamp()) where g.group_name = p_group;
 end;
 $function$;
-comment on function events.pause_group(text) is 'Pauses a group: polls return nothing. Commits continue. (Sluice: events in events)';
+comment on function events.pause_group(text) is 'Pauses a group: polls return nothing. (Sluice: events in events)';
 
 -- Resumes a paused group.
 -- Writes pgt_consumer_groups.
@@ -2127,9 +2120,7 @@ from (
     having bool_or(x.is_kept)
 ) c
 join events.pgt_consumer_groups g on g.group_no = c.group_no;
-comment on view events.pgt_consumer_offsets is
-    'The consumers of each group and how far each has committed. A union: a join would read the log once for each consumer of a new table. '
-    '(Sluice: events in events)';
+comment on view events.pgt_consumer_offsets is 'The consumers of each group and how far each has committed. (Sluice: events in events)';
 
 -- Leases of consumers, with those that have expired and were not granted again yet.
 create view events.pgt_consumer_leases as
@@ -2153,8 +2144,7 @@ create view events.pgt_consumer_status as
 select o.outbox_name as outbox, o.group_name, o.consumer_id, o.last_offset, o.last_commit_at, o.last_heartbeat_at,
        o.last_heartbeat_at > clock_timestamp() - interval '60 seconds' as healthy
 from events.pgt_consumer_offsets o;
-comment on view events.pgt_consumer_status is
-    'The consumers of each group. Healthy: heartbeat, lease or commit within a minute. (Sluice: events in events)';
+comment on view events.pgt_consumer_status is 'The consumers of each group. (Sluice: events in events)';
 
 -- How far each group is behind its outbox.
 create view events.pgt_consumer_group_lag as
@@ -2195,8 +2185,7 @@ begin
 end;
 $function$;
 comment on function events.consumer_lag(text) is
-    'The consumers of a group, or of all, and what the group has not committed. A group without consumers has one row. (Sluice: events in '
-    'events)';
+    'The consumers of a group, or of all, and what the group has not committed. (Sluice: events in events)';
 
 -- Deletes finished rows of the lease log and keeps what they have of consumers. Keeps lost leases for a day.
 -- Writes pgt_lease_log, pgt_consumers.
@@ -2643,14 +2632,12 @@ create table events.outbox_shop_events (
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table events.outbox_shop_events is
-    'Events of outbox shop_events: published by outbox_publish or by plain inserts without id and created_at. Rows are never updated. '
-    '(Sluice: events in events)';
+    'Events of outbox shop_events: published by outbox_publish or by plain inserts without id and created_at. (Sluice: events in events)';
 
 -- Ids of outbox shop_events. The cache must stay 1: an id from a session's cache would follow higher ones.
 alter table events.outbox_shop_events alter column id add generated always as identity
     (sequence name events.outbox_shop_events_ids cache 1);
-comment on sequence events.outbox_shop_events_ids is
-    'Ids of outbox shop_events. The cache must stay 1: an id from a session''s cache would follow higher ones. (Sluice: events in events)';
+comment on sequence events.outbox_shop_events_ids is 'Ids of outbox shop_events. (Sluice: events in events)';
 
 -- The events of outbox shop_events as CloudEvents 1.0, one JSON document each.
 -- From outboxes.shop_events in the spec.
@@ -2694,15 +2681,13 @@ create table events.outbox_account_events (
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table events.outbox_account_events is
-    'Events of outbox account_events: published by outbox_publish or by plain inserts without id and created_at. Rows are never updated. '
-    '(Sluice: events in events)';
+    'Events of outbox account_events: published by outbox_publish or by plain inserts without id and created_at. (Sluice: events in '
+    'events)';
 
 -- Ids of outbox account_events. The cache must stay 1: an id from a session's cache would follow higher ones.
 alter table events.outbox_account_events alter column id add generated always as identity
     (sequence name events.outbox_account_events_ids cache 1);
-comment on sequence events.outbox_account_events_ids is
-    'Ids of outbox account_events. The cache must stay 1: an id from a session''s cache would follow higher ones. (Sluice: events in '
-    'events)';
+comment on sequence events.outbox_account_events_ids is 'Ids of outbox account_events. (Sluice: events in events)';
 
 -- Events of one lane, in order: a lane holds the keys of one hash.
 create index outbox_account_events_lane on events.outbox_account_events
@@ -2781,7 +2766,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '567a5c41d3f3ef7045d5c7f674141c72', 'plain');
+values ('events', '1.0.0', '11e5e1bb63e20b3c405bf451887932b4', 'plain');
 select events.attach();
 
 commit;

@@ -1919,8 +1919,7 @@ begin
 end;
 $function$;
 comment on function sales.refresh_stream_table(text) is
-    'Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted. (Sluice: sales in '
-    'sales)';
+    'Refreshes a stream table, and before it those that it reads. (Sluice: sales in sales)';
 
 -- Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.
 -- Reads and writes everything of the stream tables.
@@ -4303,4 +4302,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'b5d2f1178713f45ed86516239893760e', 'extension');
+values ('sales', '1.0.0', 'f1d052d6dcbaeb4561c10aa340d09fe6', 'extension');

@@ -1368,8 +1368,8 @@ begin
 end;
 $function$;
 comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is
-    'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the '
-    'inbox. (Sluice: shop in pgtrickle)';
+    'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
 -- Writes the inbox.
@@ -1412,8 +1412,7 @@ begin
 end;
 $function$;
 comment on function pgtrickle.inbox_mark_processed(text, text) is
-    'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change. (Sluice: shop in '
-    'pgtrickle)';
+    'Marks a message as processed; false if it was processed before. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.
 -- Writes the inbox.
@@ -2847,7 +2846,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '46c78f5d230a5179590f05dcaf50cb9e', 'plain');
+values ('shop', '1.0.0', '73ca07d70cc293bc0b52f19187ef53ca', 'plain');
 select pgtrickle.attach();
 
 commit;
