@@ -44,7 +44,7 @@ type Read struct {
 	When    Occasion // it is read at all
 }
 
-// Occasion tells when something is read.
+// Occasion describes when something is read.
 type Occasion string
 
 // The occasions.
@@ -107,7 +107,7 @@ func (v *view) climb(c *Cost, s *algebra.Source, above []algebra.Node) {
 	}
 }
 
-// rereads tells when the rows of a changed group are read.
+// rereads describes when the rows of a changed group are read.
 func (v *view) rereads(n *algebra.Aggregate) Occasion {
 	switch {
 	case v.groups == nil || v.groups.Node != n:

@@ -14,10 +14,10 @@ import (
 // Immediate says how a plan is followed within the writer's statement.
 type Immediate struct {
 	// Direct: each statement can follow by itself, in any order and with other writers at work. So it is for a view of one table, read once, whose
-	// stored rows a unique index finds: what is added to a group waits for the group's row, and rows are computed anew by their key. Nothing needs
+	// stored rows a unique index finds: what is added to a group waits for the group's row, and rows are recomputed by their key. Nothing needs
 	// to lock it.
 	Direct bool
-	// Extremes are the stored columns with least and greatest values, and Regained computes those of the stored groups at Tables.Places anew.
+	// Extremes are the stored columns with least and greatest values, and Regained recomputes those of the stored groups at Tables.Places.
 	Extremes []string
 	Regained Statement
 	// KeyColumns are the columns of a Direct view's table that its identity consists of, where rows are stored as they are.
@@ -190,7 +190,7 @@ func (v *view) keyColumns() []string {
 }
 
 // filtered are the changes of a direct view's rows that the view shows. What it shows of an identity neither before nor after a statement, that
-// statement does not change: it waited for whoever changed the identity before, and sees what those did. That is so as long as nothing but the
+// statement does not change: it waited for the transaction that changed the identity before, and sees its changes. That is so as long as nothing but the
 // row decides on it, not the time nor a setting, and in read committed: a snapshot that is older than the wait does not see it.
 func (v *view) filtered(source *algebra.Source, changes algebra.Node) (algebra.Node, bool) {
 	conds := []algebra.Scalar{}

@@ -47,7 +47,7 @@ func (v *view) fresh() apply.Fresh {
 	return apply.Fresh{Lost: lost, Rows: simplified(v.rules.restricted(groups.Input, groups.Keys, lost))}
 }
 
-// rescanKeys computes the groups that changes touch anew.
+// rescanKeys recomputes the affected groups.
 func (v *view) rescanKeys() apply.Statement {
 	groups := v.aggregate()
 	touched := v.rules.touched(groups)

@@ -99,14 +99,14 @@ func inOrderOf(lists []render.Names) []render.Names {
 
 // eachName visits the names of a version that objects of others may have: relations and routines by schema and name, triggers by table and
 // name, publications. The internal schema is new, so objects of others have no names in it.
-func eachName(m upgrade.Manifest, tell func(kind, schema, name string), made bool) {
+func eachName(m upgrade.Manifest, visit func(kind, schema, name string), made bool) {
 	for _, o := range m.Objects {
 		if kind, schema, name, ok := objects.NameOf(o); ok {
 			if schema != m.Internal {
-				tell(kind, schema, name)
+				visit(kind, schema, name)
 			}
 		} else if o.Kind == "role" {
-			tell(o.Kind, "", sqltext.Unquoted(o.Signature))
+			visit(o.Kind, "", sqltext.Unquoted(o.Signature))
 		}
 	}
 	if !made {
@@ -115,17 +115,17 @@ func eachName(m upgrade.Manifest, tell func(kind, schema, name string), made boo
 	for _, o := range m.Made {
 		switch {
 		case o.Kind == "publication":
-			tell(o.Kind, "", o.Name)
+			visit(o.Kind, "", o.Name)
 		case o.Kind == "outbox" && !o.Holds: // that nobody may ever enable
 			continue
 		}
 		for _, r := range o.Relations {
 			if r.Schema != m.Internal {
-				tell("relation", r.Schema, r.Name)
+				visit("relation", r.Schema, r.Name)
 			}
 		}
 		for _, name := range o.Triggers {
-			tell("trigger", o.On[0], name)
+			visit("trigger", o.On[0], name)
 		}
 	}
 }

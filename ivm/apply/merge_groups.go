@@ -24,7 +24,7 @@ func GroupsDelta(s Storage, g *Groups, inputs algebra.Node, keep bool) Statement
 	return Statement{Storage: s, Groups: g, Steps: []Step{Rows{Node: inputs, Columns: g.InputNames()}, GroupChanges{Keep: keep}}}
 }
 
-// Regain computes the extremes of stored groups anew that lost one.
+// Regain recomputes the extremes of stored groups that lost one.
 func Regain(s Storage, g *Groups, fresh Fresh) Statement {
 	return Statement{Storage: s, Groups: g, Steps: []Step{LostAt{}, fresh}}
 }

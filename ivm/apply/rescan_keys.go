@@ -6,7 +6,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/algebra"
 )
 
-// RescanKeys computes the groups that changes touch anew, and takes away what is stored of them (rule R3b). Which groups those are needs no signs: a
+// RescanKeys recomputes the affected groups, and removes what is stored of them (rule R3b). Which groups those are needs no signs: a
 // superset will do.
 func RescanKeys(s Storage, touched *algebra.Distinct, now algebra.Node) Statement {
 	return Statement{Storage: s, Steps: []Step{

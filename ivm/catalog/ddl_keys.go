@@ -13,7 +13,7 @@ func (s *script) alterAddKey(r *Relation, d *ddl.AddKey) {
 	s.addKey(r, d.Key, d.Only)
 }
 
-// addKey adds a key to a table and, unless told otherwise, to its partitions.
+// addKey adds a key to a table and, unless it is ONLY the table's, to its partitions.
 func (s *script) addKey(r *Relation, k ddl.TableKey, only bool) {
 	if k.Index != "" {
 		s.addIndexAsKey(r, k)

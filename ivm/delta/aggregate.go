@@ -6,9 +6,9 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-const aggregateLaw = "Δ γ(X) = γ(X ⋉ A) ⊎ −γ((X ⊎ −Δ X) ⋉ A), A being the keys that Δ X touches"
+const aggregateRule = "Δ γ(X) = γ(X ⋉ A) ⊎ −γ((X ⊎ −Δ X) ⋉ A), A being the affected keys of Δ X"
 
-// The law holds for any aggregate and needs no state (rule R3a). Without keys there
+// The rule holds for any aggregate and needs no state (rule R3a). Without keys there
 // is one group, and any change touches it.
 func (c Calculus) aggregate(n *algebra.Aggregate) algebra.Node {
 	changes := c.Of(n.Input)

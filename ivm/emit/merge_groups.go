@@ -69,7 +69,7 @@ func (w *statement) lostAt() CTE {
 	}
 }
 
-// fresh computes the extremes of the lost groups anew.
+// fresh recomputes the extremes of the lost groups.
 func (w *statement) fresh(step apply.Fresh) {
 	leaf := Leaf{SQL: "lost", Alias: "l", Columns: map[algebra.ColID]string{}}
 	for i, id := range step.Lost.Cols {

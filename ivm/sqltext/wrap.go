@@ -73,7 +73,9 @@ func (w wrapped) isComment() bool {
 }
 
 // goesOn reports whether the line is a comment that does not end a sentence.
-func (w wrapped) goesOn() bool { return w.isComment() && !strings.ContainsAny(w.text[len(w.text)-1:], ".:;") }
+func (w wrapped) goesOn() bool {
+	return w.isComment() && !strings.ContainsAny(w.text[len(w.text)-1:], ".:;")
+}
 
 func (w wrapped) write(out *strings.Builder) {
 	if !w.long() {
@@ -150,7 +152,7 @@ func writeComment(out *strings.Builder, indent, text string) {
 	out.WriteString(line)
 }
 
-// textKinds tells of each byte what it belongs to. What stands in dollar quotes with a tag of ours is code.
+// textKinds returns the kind of text that each byte belongs to. Text in dollar quotes with a tag of Sluice's is code.
 func textKinds(sql string) []byte {
 	kinds := make([]byte, len(sql))
 	mark := func(from, to int, kind byte) {
