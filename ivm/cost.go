@@ -24,7 +24,7 @@ const (
 
 // String returns the class in words.
 func (c CostClass) String() string {
-	return [...]string{"changed rows", "matches", "groups touched", "whole table"}[c]
+	return [...]string{"changed rows", "matches", "affected groups", "whole table"}[c]
 }
 
 // Cost is what a changed row of a table makes PostgreSQL do.

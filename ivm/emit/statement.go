@@ -104,8 +104,8 @@ func (w *statement) step(step apply.Step) {
 		w.append(w.lost())
 	case apply.LostAt:
 		w.append(w.lostAt())
-	case apply.Fresh:
-		w.fresh(step)
+	case apply.RecomputedExtremes:
+		w.recomputedExtremes(step)
 	case apply.Regained:
 		w.append(w.regained())
 	}

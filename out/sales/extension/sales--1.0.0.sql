@@ -3214,7 +3214,7 @@ begin
         -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
         perform from sales_internal.large_orders_rows r where (r.order_id) in (select n.order_id from new_rows n) for update;
     end if;
-    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    -- Stream table sales.large_orders: the rows with affected keys, as they are.
     if exists (select from new_rows offset 1000) then
         execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_insert()'::regprocedure, 1);
     else
@@ -3228,22 +3228,22 @@ begin
                 sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
                 sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
     ),
-    -- touched: distinct(σ(Δ orders))
-    touched as not materialized (
+    -- affected: distinct(σ(Δ orders))
+    affected as not materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as not materialized (
+    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+    recomputed as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
+        join affected a on o.order_id = a.order_id
         where o.amount >= 150
     )
     insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
+    from recomputed f
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -3290,7 +3290,7 @@ begin
         perform from sales_internal.large_orders_rows r where (r.order_id) in
             (select n.order_id from new_rows n union all select o.order_id from old_rows o) for update;
     end if;
-    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    -- Stream table sales.large_orders: the rows with affected keys, as they are.
     if exists (select from new_rows offset 1000) then
         execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_update()'::regprocedure, 1);
     else
@@ -3316,27 +3316,27 @@ begin
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
+    -- affected: distinct(σ(Δ orders))
+    affected as materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
+    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+    recomputed as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
+        join affected a on o.order_id = a.order_id
         where o.amount >= 150
     ),
     gone as (
         delete from sales_internal.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+        using affected t
+        where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
     )
     insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
+    from recomputed f
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -3375,7 +3375,7 @@ begin
         -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
         perform from sales_internal.large_orders_rows r where (r.order_id) in (select o.order_id from old_rows o) for update;
     end if;
-    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    -- Stream table sales.large_orders: the rows with affected keys, as they are.
     if exists (select from old_rows offset 1000) then
         execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_delete()'::regprocedure, 1);
     else
@@ -3389,22 +3389,22 @@ begin
                 sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
                 sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
     ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
+    -- affected: distinct(σ(Δ orders))
+    affected as materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
+    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+    recomputed as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
+        join affected a on o.order_id = a.order_id
         where o.amount >= 150
     )
     delete from sales_internal.large_orders_rows r
-    using touched t
-    where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+    using affected t
+    where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
     -- end of statement 1
     ;
     end if;
@@ -3605,27 +3605,27 @@ begin
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
+    -- affected: distinct(σ(Δ orders))
+    affected as materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
+    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+    recomputed as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
+        join affected a on o.order_id = a.order_id
         where o.amount >= 150
     ),
     gone as (
         delete from sales_internal.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+        using affected t
+        where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
     )
     insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
+    from recomputed f
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -3805,8 +3805,8 @@ begin
         from met m
         where m.__lost
     ),
-    -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
-    fresh as not materialized (
+    -- recomputed: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
+    recomputed as not materialized (
         select c.customer_id as customer_id, c.name as name, max(c2.captured_at) as __max4
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
@@ -3820,7 +3820,7 @@ begin
             m.__at, m.customer_id, m.name, m.__n, m.__sum1, m.__count2, m.__odd3,
             case when m.__lost then f.__max4 else m.__max4 end as __max4
         from met m
-        left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
+        left join recomputed f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
     ),
     removed as (
         delete from sales_internal.customer_payments_rows r
@@ -4302,4 +4302,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'f1d052d6dcbaeb4561c10aa340d09fe6', 'extension');
+values ('sales', '1.0.0', 'b513da009b88b17a2b658a99b2e1b632', 'extension');
