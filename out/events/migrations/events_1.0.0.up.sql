@@ -28,7 +28,7 @@ create table events.pgt_extension (
 );
 comment on table events.pgt_extension is 'The version of extension events that is installed: one row. (Sluice: events in events)';
 
--- The settings: what the spec says, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
+-- Returns the settings of the spec: value, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
 -- From settings in the spec.
 create function events_internal.pgt_setting_spec()
     returns table (name text, value text, at_least integer, in_session boolean)
@@ -57,7 +57,7 @@ as $function$
         ('ordering_gap_alert_seconds', '30', 1, true)
 $function$;
 
--- Settings, which the owner changes with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
+-- Settings, which the owner changes with update; spec_value is the spec's value, at_least as in pgt_setting_spec().
 create table events.pgt_settings (
     name       text not null primary key,
     value      text not null,
@@ -69,7 +69,7 @@ create table events.pgt_settings (
         else false
     end)
 );
-comment on table events.pgt_settings is 'Settings, which the owner changes with update; spec_value is what the spec says, at_least as in '
+comment on table events.pgt_settings is 'Settings, which the owner changes with update; spec_value is the spec''s value, at_least as in '
     'pgt_setting_spec(). (Sluice: events in events)';
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
@@ -83,7 +83,7 @@ as $function$
 begin
     return (
         select coalesce(
-                   -- Nothing checks what a session sets: a value that no code could read is passed over.
+                   -- A session can set any text: a value that is not valid is ignored.
                    case when d.in_session then substring(
                        current_setting('pg_trickle.' || p_name, true)
                        from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
@@ -2341,7 +2341,7 @@ end;
 $function$;
 insert into events_internal.pgt_tasks (task) values ('consumer groups');
 
--- Creates what stands on users' tables, and inserts rows that a dump keeps.
+-- Creates triggers on users' tables, stream tables, and the rows that a dump keeps.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -2352,7 +2352,7 @@ create function events.attach()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    -- What the owner changed stays; what still is the old spec's value follows the spec.
+    -- A value that the owner changed stays; one that is still the old spec's follows the spec.
     insert into events.pgt_settings as s (name, value, spec_value, at_least)
     select d.name, d.value, d.value, d.at_least
     from events_internal.pgt_setting_spec() d
@@ -2400,10 +2400,10 @@ begin
     where not exists (select from events_internal.pgt_lease_log l where l.group_no = g.group_no);
 end;
 $function$;
-comment on function events.attach() is 'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: events in '
-    'events)';
+comment on function events.attach() is 'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps. (Sluice: events '
+    'in events)';
 
--- Removes what extension events made on users' tables, so that the rest can be dropped.
+-- Drops the triggers and stream tables of extension events, so that its other objects can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function events.detach()
     returns void
@@ -2426,10 +2426,10 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.detach() is 'Removes what extension events made on users'' tables, so that the rest can be dropped. (Sluice: '
-    'events in events)';
+comment on function events.detach() is 'Drops the triggers and stream tables of extension events, so that its other objects can be '
+    'dropped. (Sluice: events in events)';
 
--- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
+-- Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here.
 -- Writes pgt_lease_log, and pgt_origin.
 create function events.after_restore()
     returns void
@@ -2438,7 +2438,7 @@ create function events.after_restore()
 as $function$
 begin
     perform events.attach();
-    -- Whoever published elsewhere does not run here: publishers are looked for anew.
+    -- Publishers of the other cluster do not run here: the next poll looks for publishers again.
     update events_internal.pgt_lease_log l
     set xids = null, vxids = null, until = '-infinity'
     where l.state in ('gap', 'held');
@@ -2450,7 +2450,8 @@ begin
 end;
 $function$;
 comment on function events.after_restore() is
-    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: events in events)';
+    'Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here. (Sluice: events in '
+    'events)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -2484,7 +2485,7 @@ begin
 end;
 $function$;
 
--- Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to.
+-- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits.
 create procedure events_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
@@ -2766,7 +2767,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '11e5e1bb63e20b3c405bf451887932b4', 'plain');
+values ('events', '1.0.0', '9334b381ebe06dd157e20491435a38a9', 'plain');
 select events.attach();
 
 commit;

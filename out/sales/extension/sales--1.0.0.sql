@@ -63,7 +63,7 @@ create table sales_internal.pgt_tasks (
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
--- Whether extension sales made a relation: it is in the internal schema, or a view over a relation of it.
+-- Returns whether extension sales created a relation: it is in the internal schema, or a view over a relation of it.
 create function sales_internal.pgt_is_own(p_relation regclass)
     returns boolean
     language sql
@@ -104,8 +104,7 @@ begin
 end;
 $function$;
 
--- Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh
--- notes.
+-- Numbers the rows of all change logs of extension sales. No cache: numbers grow within a transaction, and past a refresh's own_no.
 create sequence sales_internal.pgt_change_no as bigint cache 1;
 
 -- The stream tables of extension sales, one row each, as the spec has them. Functions that all stream tables share read from it what
@@ -125,7 +124,7 @@ create table sales_internal.pgt_stream_table_config (
     refresh_order      integer not null,
     refresh_group      integer not null, -- those of one group are refreshed from one snapshot
     spec_path          text not null,
-    calculated         text,             -- what a calculated schedule comes to
+    calculated         text,             -- the result of a calculated schedule
     due_every          interval,         -- null: only cron expressions say when it is due
     due_functions      name[] not null,  -- return when a cron expression was due last
     seldom             boolean not null, -- a refresh after the fill would be a waste
@@ -137,30 +136,30 @@ create table sales_internal.pgt_stream_table_config (
     fuse               bigint,           -- more changed rows than this are refused
     apply_function     name,             -- null: everything is recomputed
     recompute_function name not null,
-    pending_function   name,             -- in immediate mode: applies what is pending to its maintenance group
+    pending_function   name,             -- in immediate mode: applies pending rows to its maintenance group
     maintain_function  name,             -- applies it to this one
     last_filled        text,             -- a sequence: the last transaction that filled it
     publish_function   name,             -- writes all its rows to its outbox; null: it can have none
-    flush_function     name,             -- in immediate mode: writes to it what a statement changed
+    flush_function     name,             -- in immediate mode: publishes the changes of a statement
     rows_table         text not null,
     old_rows_table     text not null,    -- rows of an older definition, which users see until rows_table is filled
     shape_table        text,             -- has the query's columns where only the server knows them
     online             boolean not null, -- a new definition is filled beside the old rows
     columns            name[] not null,  -- those that users see, as far as they are known
-    stored_columns     text not null,    -- what rows_table stores
+    stored_columns     text not null,    -- columns of rows_table, as expressions
     stored_from        text,             -- where that comes from; null: the query, as q
     stored_with        text not null,    -- options of rows_table
     not_null           name[] not null,  -- columns of rows_table
     row_indexes        text[] not null,  -- statements that index an empty rows_table
     index_names        name[] not null,  -- indexes of the spec
     index_columns      text[] not null,
-    shown_columns      text not null,    -- what users see of row r of rows_table
+    shown_columns      text not null,    -- the view's columns of row r of rows_table
     shown_if           text,             -- null: every row
     repeats            boolean not null, -- a row is shown __mult times
     grants             name[] not null,  -- roles that may read it
     -- change logs of its refresh group, where that reads something through several paths; null: it does not
     path_logs          text[],
-    path_tables        text[],           -- what the group reads besides, without a change log
+    path_tables        text[],           -- other tables that the group reads, without a change log
     path_foreign       text              -- one of these whose changes no transaction of this database shows
 );
 
@@ -169,11 +168,11 @@ create table sales_internal.pgt_stream_table_config (
 -- seen: the snapshot of the last refresh; a change of a transaction that it shows is applied. Null: not filled yet.
 -- own_xid, own_no: the refresh's own transaction, which its snapshot does not show, and the number up to which changes of it are applied.
 --
--- refit: what stores it may no longer have the columns of the query; the next refresh looks. remake: it has another definition than that.
+-- refit: the rows table may no longer have the columns of the query; the next refresh compares them. remake: it has an older definition.
 --
 -- unkeyed: tables that have lost the key by which rows are found. As long as rows do not share it, all is recomputed.
 --
--- logged: in immediate mode, and not filled: triggers only log what happens to what it reads.
+-- logged: in immediate mode, and not filled: triggers only log changes of its sources.
 --
 -- A row is updated at each refresh: fillfactor leaves room for new versions beside the old ones.
 create table sales_internal.pgt_stream_table_state (
@@ -198,8 +197,8 @@ create table sales_internal.pgt_source_config (
     source            text    not null primary key, -- schema.name
     source_schema     name    not null,
     source_name       name    not null,
-    kind              text    not null, -- table, view, or other for what is read anew each time
-    made              boolean not null, -- a stream table of ours
+    kind              text    not null, -- table, view, or other: has no change log, so its readers are recomputed
+    made              boolean not null, -- a stream table of the extension
     part              boolean not null, -- below another table when it was generated
     columns           name[],           -- that any reader reads; null: not known
     readers           text[]  not null, -- stream tables
@@ -216,7 +215,7 @@ create table sales_internal.pgt_source_config (
     pending_functions name[]  not null  -- that they call; null: there is no such trigger
 );
 
--- What each stream table takes for granted of what it reads: the next one may read other columns of the same table.
+-- What each stream table assumes of each source. Others may read other columns of the same table.
 --
 -- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null;
 -- unique_on: those that no two rows share, by which rows are found; alike: those of which equal values are the same.
@@ -231,10 +230,10 @@ create table sales_internal.pgt_source_reader (
     primary key (source, stream_table)
 );
 
--- What each source was when it was looked at last, so that changes of it are found that no trigger sees.
+-- The definition of each source at the last look, to detect alterations, which fire no trigger.
 --
 -- shape: a digest of everything about it that matters; null: compare again.
--- problems: by the stream tables that it keeps from being refreshed, why, and what to do.
+-- problems: by stream table, why this source prevents its refresh, and a hint.
 -- noted: the numbers of its columns by name, from when it was well; under '' the table's, under ' query' a digest of the view's query.
 create table sales_internal.pgt_source_state (
     source     text        not null primary key,
@@ -244,7 +243,7 @@ create table sales_internal.pgt_source_state (
     changed_at timestamptz not null default clock_timestamp()
 );
 
--- The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes.
+-- The stream tables of extension sales: their definitions, how they are kept up to date, and their state.
 --
 -- status: stale is what is refreshed, but from a stream table that is not. staleness: how long ago the table was last equal to its query;
 -- null before it is filled, nothing where changes apply at once; of one that is stale, that of the stream tables it comes from.
@@ -270,7 +269,7 @@ state as materialized (
            s.suspended_at
     from sales_internal.pgt_stream_table_config c
     join sales_internal.pgt_stream_table_state s using (stream_table)
-    -- What is wrong with its sources.
+    -- The problems of its sources.
     left join lateral (
         select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as
             problem
@@ -278,7 +277,7 @@ state as materialized (
         where f.problems ? c.stream_table
     ) p on true
 ),
--- What is not refreshed, and what comes from it.
+-- Stream tables that are not refreshed, and those that read them.
 behind (stream_table, comes_from) as (
     select r.stream_table, r.source
     from state s
@@ -314,7 +313,7 @@ left join lateral (
 ) o on true
 order by s.refresh_order;
 comment on view sales.pgt_stream_tables is
-    'The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes. (Sluice: sales in sales)';
+    'The stream tables of extension sales: their definitions, how they are kept up to date, and their state. (Sluice: sales in sales)';
 
 -- Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.
 create table sales.pgt_refresh_history (
@@ -2402,7 +2401,7 @@ end;
 $function$;
 insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 
--- Creates what stands on users' tables, and inserts rows that a dump keeps.
+-- Creates triggers on users' tables, stream tables, and the rows that a dump keeps.
 -- Writes pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -2479,9 +2478,9 @@ begin
 end;
 $function$;
 comment on function sales.attach(bool) is
-    'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: sales in sales)';
+    'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps. (Sluice: sales in sales)';
 
--- Removes what extension sales made on users' tables, so that the rest can be dropped.
+-- Drops the triggers and stream tables of extension sales, so that its other objects can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function sales.detach()
     returns void
@@ -2525,10 +2524,10 @@ begin
     drop table if exists sales_internal.pending_public_orders;
 end;
 $function$;
-comment on function sales.detach() is 'Removes what extension sales made on users'' tables, so that the rest can be dropped. (Sluice: '
-    'sales in sales)';
+comment on function sales.detach() is 'Drops the triggers and stream tables of extension sales, so that its other objects can be dropped. '
+    '(Sluice: sales in sales)';
 
--- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
+-- Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here.
 -- Writes stream tables and their logs, and pgt_origin.
 -- Keeps writers out of the sources of stream tables until it ends.
 create function sales.after_restore()
@@ -2563,7 +2562,8 @@ begin
 end;
 $function$;
 comment on function sales.after_restore() is
-    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: sales in sales)';
+    'Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here. (Sluice: sales in '
+    'sales)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -2597,7 +2597,7 @@ begin
 end;
 $function$;
 
--- Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to.
+-- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits.
 create procedure sales_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
@@ -2646,7 +2646,7 @@ begin
     if p_commits then
         call sales_internal.pgt_fill_immediate();
     elsif exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
-        perform sales.attach(); -- what is being filled cannot wait here for another transaction: writers do
+        perform sales.attach(); -- in one transaction: writers wait until the fill commits
     end if;
     call sales_internal.pgt_commit(p_commits);
     perform sales_internal.pgt_watch_sources();
@@ -4302,4 +4302,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'b513da009b88b17a2b658a99b2e1b632', 'extension');
+values ('sales', '1.0.0', 'db9ac3a2a7b78e9840407337988ffd46', 'extension');

@@ -28,7 +28,7 @@ create table pgtrickle.pgt_extension (
 );
 comment on table pgtrickle.pgt_extension is 'The version of extension shop that is installed: one row. (Sluice: shop in pgtrickle)';
 
--- The settings: what the spec says, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
+-- Returns the settings of the spec: value, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
 -- From settings in the spec.
 create function pgtrickle_internal.pgt_setting_spec()
     returns table (name text, value text, at_least integer, in_session boolean)
@@ -57,7 +57,7 @@ as $function$
         ('ordering_gap_alert_seconds', '30', 1, true)
 $function$;
 
--- Settings, which the owner changes with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
+-- Settings, which the owner changes with update; spec_value is the spec's value, at_least as in pgt_setting_spec().
 create table pgtrickle.pgt_settings (
     name       text not null primary key,
     value      text not null,
@@ -70,7 +70,7 @@ create table pgtrickle.pgt_settings (
     end)
 );
 comment on table pgtrickle.pgt_settings is
-    'Settings, which the owner changes with update; spec_value is what the spec says, at_least as in pgt_setting_spec(). (Sluice: shop in '
+    'Settings, which the owner changes with update; spec_value is the spec''s value, at_least as in pgt_setting_spec(). (Sluice: shop in '
     'pgtrickle)';
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
@@ -84,7 +84,7 @@ as $function$
 begin
     return (
         select coalesce(
-                   -- Nothing checks what a session sets: a value that no code could read is passed over.
+                   -- A session can set any text: a value that is not valid is ignored.
                    case when d.in_session then substring(
                        current_setting('pg_trickle.' || p_name, true)
                        from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
@@ -1659,7 +1659,7 @@ $function$;
 comment on function pgtrickle.inbox_status(text) is
     'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
 
--- Creates what stands on users' tables, and inserts rows that a dump keeps.
+-- Creates triggers on users' tables, stream tables, and the rows that a dump keeps.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -1670,7 +1670,7 @@ create function pgtrickle.attach()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    -- What the owner changed stays; what still is the old spec's value follows the spec.
+    -- A value that the owner changed stays; one that is still the old spec's follows the spec.
     insert into pgtrickle.pgt_settings as s (name, value, spec_value, at_least)
     select d.name, d.value, d.value, d.at_least
     from pgtrickle_internal.pgt_setting_spec() d
@@ -1704,9 +1704,9 @@ begin
 end;
 $function$;
 comment on function pgtrickle.attach() is
-    'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: shop in pgtrickle)';
+    'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps. (Sluice: shop in pgtrickle)';
 
--- Removes what extension shop made on users' tables, so that the rest can be dropped.
+-- Drops the triggers and stream tables of extension shop, so that its other objects can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function pgtrickle.detach()
     returns void
@@ -1719,9 +1719,9 @@ begin
 end;
 $function$;
 comment on function pgtrickle.detach() is
-    'Removes what extension shop made on users'' tables, so that the rest can be dropped. (Sluice: shop in pgtrickle)';
+    'Drops the triggers and stream tables of extension shop, so that its other objects can be dropped. (Sluice: shop in pgtrickle)';
 
--- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
+-- Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here.
 -- Writes what is derived from each inbox, and pgt_origin.
 -- Keeps writers out of an inbox while it is counted.
 create function pgtrickle.after_restore()
@@ -1740,7 +1740,8 @@ begin
 end;
 $function$;
 comment on function pgtrickle.after_restore() is
-    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: shop in pgtrickle)';
+    'Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -1774,7 +1775,7 @@ begin
 end;
 $function$;
 
--- Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to.
+-- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits.
 create procedure pgtrickle_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
@@ -2846,7 +2847,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '73ca07d70cc293bc0b52f19187ef53ca', 'plain');
+values ('shop', '1.0.0', '0bedfe743e4599c03c8958d86b195ba8', 'plain');
 select pgtrickle.attach();
 
 commit;
