@@ -2629,11 +2629,11 @@ begin
 end;
 $function$;
 
--- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Several sessions may run it at once: each skips what another is doing.
+-- Runs one pass of background work: refreshes, counts, alerts and retention that are due. Each part is a transaction if p_commits is true.
+-- Several sessions may run it at once: each skips parts that another one runs.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
-create procedure sales_internal.pgt_pass(p_commits boolean)
+create procedure sales.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
@@ -2670,16 +2670,8 @@ begin
     call sales_internal.pgt_commit(p_commits);
 end;
 $procedure$;
-
--- Runs one pass of background work, and commits as it goes.
-create procedure sales.tick()
-    language plpgsql
-as $procedure$
-begin
-    call sales_internal.pgt_pass(true);
-end;
-$procedure$;
-comment on procedure sales.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: sales in sales)';
+comment on procedure sales.tick(bool) is
+    'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: sales in sales)';
 
 -- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function sales.tick_once()
@@ -2688,7 +2680,7 @@ create function sales.tick_once()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    call sales_internal.pgt_pass(false);
+    call sales.tick(false);
 end;
 $function$;
 comment on function sales.tick_once() is
@@ -4302,4 +4294,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'db9ac3a2a7b78e9840407337988ffd46', 'extension');
+values ('sales', '1.0.0', '43fa167bc824755f83d12a5ba44ad829', 'extension');
