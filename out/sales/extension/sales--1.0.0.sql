@@ -2,57 +2,6 @@
 
 \echo Use "create extension sales" to load this file. \quit
 
--- Refuses, before anything is changed, names that others have.
-do $do$
-declare
-    v_found record;
-begin
-    with taken (classid, objid, marked, owner, replaced) as (
-        select o.*, false
-        from (values
-            ('relation', 'sales', array[
-                'pgt_extension', 'pgt_refresh_history', 'pgt_refresh_history_started', 'pgt_stream_tables'
-            ]::name[]),
-            ('routine', 'sales', array[
-                'after_restore', 'attach', 'check_stream_table', 'detach', 'explain_st', 'get_refresh_history', 'pgt_status',
-                'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
-            ]::name[])
-        ) w (kind, schema_name, names)
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        cross join lateral (
-            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
-            from pg_catalog.pg_class c
-            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
-                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
-                    d.refobjsubid > 0
-            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
-            union all
-            select t.tableoid, t.oid, t.oid, t.typowner
-            from pg_catalog.pg_type t
-            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-            union all
-            select p.tableoid, p.oid, p.oid, p.proowner
-            from pg_catalog.pg_proc p
-            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
-        ) o
-    )
-    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
-    from taken t
-    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
-    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: sales in sales)'), 0) = 0
-    order by i.identity <> 'sales.pgt_extension', t.replaced, i.type, i.identity
-    limit 1
-    into v_found;
-    if found then
-        raise exception using
-            errcode = '42710',
-            message = v_found.kind || ' already exists: ' || v_found.name,
-            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'sales'),
-            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
-    end if;
-end;
-$do$;
-
 -- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema sales for extension sales, unless it is there.
@@ -114,7 +63,7 @@ create table sales_internal.pgt_tasks (
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
--- Whether extension sales made a relation: it is in the internal schema, or a view over a relation of it.
+-- Returns whether extension sales created a relation: it is in the internal schema, or a view over a relation of it.
 create function sales_internal.pgt_is_own(p_relation regclass)
     returns boolean
     language sql
@@ -138,32 +87,6 @@ as $function$
     )
 $function$;
 
--- Whether a relation in a schema of users is missing. One that extension sales did not make is an error: it is neither used nor replaced.
-create function sales_internal.pgt_missing(p_relation text)
-    returns boolean
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_relation regclass := to_regclass(p_relation);
-begin
-    if v_relation is null and to_regtype(p_relation) is null then
-        return true;
-    elsif sales_internal.pgt_is_own(v_relation) then
-        return false;
-    end if;
-    raise exception using
-        errcode = '42710',
-        message = 'relation already exists: ' || p_relation,
-        detail = format('It is of role %s, and extension %s did not make it.', coalesce(
-            (select c.relowner from pg_class c where c.oid = v_relation),
-                (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
-        )::regrole, 'sales'),
-        hint = 'Rename or drop it, or give what would have its name another name in the spec.';
-end;
-$function$;
-
 -- Drops a table or view, if it is there and extension sales made it.
 create function sales_internal.pgt_drop_own(p_relation text)
     returns void
@@ -173,20 +96,15 @@ as $function$
 declare
     v_relation regclass := to_regclass(p_relation);
 begin
-    if v_relation is null then
-        return;
-    elsif not sales_internal.pgt_is_own(v_relation) then
-        raise notice '% stays: extension % did not make it', p_relation, 'sales';
-    elsif (select c.relkind from pg_class c where c.oid = v_relation) = 'v' then
-        execute format('drop view %s', v_relation);
-    else
-        execute format('drop table %s', v_relation);
+    if sales_internal.pgt_is_own(v_relation) then
+        execute format(case (select c.relkind from pg_class c where c.oid = v_relation) when 'v' then 'drop view %s' else 'drop table %s'
+            end,
+            v_relation);
     end if;
 end;
 $function$;
 
--- Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh
--- notes.
+-- Numbers the rows of all change logs of extension sales. No cache: numbers grow within a transaction, and past a refresh's own_no.
 create sequence sales_internal.pgt_change_no as bigint cache 1;
 
 -- The stream tables of extension sales, one row each, as the spec has them. Functions that all stream tables share read from it what
@@ -206,7 +124,7 @@ create table sales_internal.pgt_stream_table_config (
     refresh_order      integer not null,
     refresh_group      integer not null, -- those of one group are refreshed from one snapshot
     spec_path          text not null,
-    calculated         text,             -- what a calculated schedule comes to
+    calculated         text,             -- the result of a calculated schedule
     due_every          interval,         -- null: only cron expressions say when it is due
     due_functions      name[] not null,  -- return when a cron expression was due last
     seldom             boolean not null, -- a refresh after the fill would be a waste
@@ -218,30 +136,30 @@ create table sales_internal.pgt_stream_table_config (
     fuse               bigint,           -- more changed rows than this are refused
     apply_function     name,             -- null: everything is recomputed
     recompute_function name not null,
-    pending_function   name,             -- in immediate mode: applies what is pending to its maintenance group
+    pending_function   name,             -- in immediate mode: applies pending rows to its maintenance group
     maintain_function  name,             -- applies it to this one
     last_filled        text,             -- a sequence: the last transaction that filled it
     publish_function   name,             -- writes all its rows to its outbox; null: it can have none
-    flush_function     name,             -- in immediate mode: writes to it what a statement changed
+    flush_function     name,             -- in immediate mode: publishes the changes of a statement
     rows_table         text not null,
     old_rows_table     text not null,    -- rows of an older definition, which users see until rows_table is filled
     shape_table        text,             -- has the query's columns where only the server knows them
     online             boolean not null, -- a new definition is filled beside the old rows
     columns            name[] not null,  -- those that users see, as far as they are known
-    stored_columns     text not null,    -- what rows_table stores
+    stored_columns     text not null,    -- columns of rows_table, as expressions
     stored_from        text,             -- where that comes from; null: the query, as q
     stored_with        text not null,    -- options of rows_table
     not_null           name[] not null,  -- columns of rows_table
     row_indexes        text[] not null,  -- statements that index an empty rows_table
     index_names        name[] not null,  -- indexes of the spec
     index_columns      text[] not null,
-    shown_columns      text not null,    -- what users see of row r of rows_table
+    shown_columns      text not null,    -- the view's columns of row r of rows_table
     shown_if           text,             -- null: every row
     repeats            boolean not null, -- a row is shown __mult times
     grants             name[] not null,  -- roles that may read it
     -- change logs of its refresh group, where that reads something through several paths; null: it does not
     path_logs          text[],
-    path_tables        text[],           -- what the group reads besides, without a change log
+    path_tables        text[],           -- other tables that the group reads, without a change log
     path_foreign       text              -- one of these whose changes no transaction of this database shows
 );
 
@@ -250,11 +168,11 @@ create table sales_internal.pgt_stream_table_config (
 -- seen: the snapshot of the last refresh; a change of a transaction that it shows is applied. Null: not filled yet.
 -- own_xid, own_no: the refresh's own transaction, which its snapshot does not show, and the number up to which changes of it are applied.
 --
--- refit: what stores it may no longer have the columns of the query; the next refresh looks. remake: it has another definition than that.
+-- refit: the rows table may no longer have the columns of the query; the next refresh compares them. remake: it has an older definition.
 --
 -- unkeyed: tables that have lost the key by which rows are found. As long as rows do not share it, all is recomputed.
 --
--- logged: in immediate mode, and not filled: triggers only log what happens to what it reads.
+-- logged: in immediate mode, and not filled: triggers only log changes of its sources.
 --
 -- A row is updated at each refresh: fillfactor leaves room for new versions beside the old ones.
 create table sales_internal.pgt_stream_table_state (
@@ -279,8 +197,8 @@ create table sales_internal.pgt_source_config (
     source            text    not null primary key, -- schema.name
     source_schema     name    not null,
     source_name       name    not null,
-    kind              text    not null, -- table, view, or other for what is read anew each time
-    made              boolean not null, -- a stream table of ours
+    kind              text    not null, -- table, view, or other: has no change log, so its readers are recomputed
+    made              boolean not null, -- a stream table of the extension
     part              boolean not null, -- below another table when it was generated
     columns           name[],           -- that any reader reads; null: not known
     readers           text[]  not null, -- stream tables
@@ -297,11 +215,10 @@ create table sales_internal.pgt_source_config (
     pending_functions name[]  not null  -- that they call; null: there is no such trigger
 );
 
--- What each stream table takes for granted of what it reads: the next one may read other columns of the same table.
+-- What each stream table assumes of each source. Others may read other columns of the same table.
 --
 -- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null;
--- unique_on: those
--- that no two rows share, by which rows are found; alike: those of which equal values are the same.
+-- unique_on: those that no two rows share, by which rows are found; alike: those of which equal values are the same.
 create table sales_internal.pgt_source_reader (
     source       text   not null,
     stream_table text   not null,
@@ -313,10 +230,9 @@ create table sales_internal.pgt_source_reader (
     primary key (source, stream_table)
 );
 
--- What each source was when it was looked at last, so that changes of it are found that no trigger sees.
+-- The definition of each source at the last look, to detect alterations, which fire no trigger.
 --
--- shape: see pgt_source_shape; null: compare again. problems: by the stream tables that it keeps from being refreshed, the problem and a
--- hint.
+-- shape: see pgt_source_shape; null: compare again. problems: by stream table, why this source prevents its refresh, and a hint.
 create table sales_internal.pgt_source_state (
     source     text        not null primary key,
     shape      text,
@@ -324,7 +240,7 @@ create table sales_internal.pgt_source_state (
     changed_at timestamptz not null default clock_timestamp()
 );
 
--- The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes.
+-- The stream tables of extension sales: their definitions, how they are kept up to date, and their state.
 --
 -- status: stale is what is refreshed, but from a stream table that is not. staleness: how long ago the table was last equal to its query;
 -- null before it is filled, nothing where changes apply at once; of one that is stale, that of the stream tables it comes from.
@@ -350,7 +266,7 @@ state as materialized (
            s.suspended_at
     from sales_internal.pgt_stream_table_config c
     join sales_internal.pgt_stream_table_state s using (stream_table)
-    -- What is wrong with its sources.
+    -- The problems of its sources.
     left join lateral (
         select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as
             problem
@@ -358,7 +274,7 @@ state as materialized (
         where f.problems ? c.stream_table
     ) p on true
 ),
--- What is not refreshed, and what comes from it.
+-- Stream tables that are not refreshed, and those that read them.
 behind (stream_table, comes_from) as (
     select r.stream_table, r.source
     from state s
@@ -394,7 +310,7 @@ left join lateral (
 ) o on true
 order by s.refresh_order;
 comment on view sales.pgt_stream_tables is
-    'The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes. (Sluice: sales in sales)';
+    'The stream tables of extension sales: their definitions, how they are kept up to date, and their state. (Sluice: sales in sales)';
 
 -- Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.
 create table sales.pgt_refresh_history (
@@ -524,8 +440,7 @@ end;
 $function$;
 
 -- Returns the first problem that keeps a stream table from being refreshed from a source, with a hint; and whether the source has the key
--- by which
--- rows are found.
+-- by which rows are found.
 create function sales_internal.pgt_source_problem(
     c sales_internal.pgt_source_config, needs sales_internal.pgt_source_reader, out problem text, out hint text, out keyed boolean
 )
@@ -633,8 +548,7 @@ $function$;
 -- Creates the triggers of ours on a source and on the tables below it where they are missing, enables them, and drops those that do not
 -- belong there.
 -- A statement fires statement triggers of the table that it names only, so each table below has them. PostgreSQL itself gives row triggers
--- of a
--- partitioned table to its partitions. Where there are tables above, only row triggers fire for statements on those.
+-- of a partitioned table to its partitions. Where there are tables above, only row triggers fire for statements on those.
 create function sales_internal.pgt_attach_triggers(c sales_internal.pgt_source_config)
     returns void
     language plpgsql
@@ -876,8 +790,7 @@ $function$;
 -- p_require.
 -- Locks the sources until the transaction ends, so that none is altered before it is read.
 -- p_patient: false in ticks, which have others to refresh: they wait for no lock, and try again after ten seconds what waited too long for
--- one. In
--- one snapshot nothing is tried again.
+-- one. In one snapshot nothing is tried again.
 create function sales_internal.pgt_sources_fit(p_stream_table text, p_patient boolean default true, p_require boolean default false)
     returns text[]
     language plpgsql
@@ -985,8 +898,7 @@ end;
 $function$;
 
 -- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier
--- ones
--- are kept: one setting for all stream tables in immediate mode that follow the same tables.
+-- ones are kept: one setting for all stream tables in immediate mode that follow the same tables.
 --
 -- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
 -- nobody but the owner reads it here, whatever is granted: row-level security without a policy.
@@ -1083,8 +995,7 @@ end;
 $function$;
 
 -- Returns a statement of a trigger function as text, so that it can be run with a plan of its own: of rows in transition tables, a plan
--- that is kept expects as
--- many as its first call had.
+-- that is kept expects as many as its first call had.
 -- Reads pg_proc.
 --
 -- The statement stands between the comments "statement p_no" and "end of statement p_no".
@@ -1404,7 +1315,7 @@ begin
         select format('create index if not exists %I on %s (%s)', i.name, c.rows_table, i.columns)
         from unnest(c.index_names, c.index_columns) i (name, columns)
     );
-    if sales_internal.pgt_missing(v_view) then
+    if not sales_internal.pgt_is_own(to_regclass(v_view)) then
         v_statements := v_statements
             || concat(format(e'create view %s as\nselect %s\nfrom %s r', v_view, c.shown_columns, c.rows_table),
                 case when c.repeats then e'\ncross join generate_series(1, r.__mult)' end, e'\nwhere ' || c.shown_if)
@@ -1528,7 +1439,8 @@ begin
             hint = 'Drop them, refresh it, and create them again.';
     end if;
     if p_aside then
-        if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and not sales_internal.pgt_missing(v_view) then
+        if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and
+            sales_internal.pgt_is_own(to_regclass(v_view)) then
             for v_index in select i.indexrelid::regclass from pg_index i where i.indrelid = to_regclass(c.rows_table) loop
                 execute format('alter index %s rename to %I', v_index, 'pgt_old_' || v_index::oid);
             end loop;
@@ -1861,8 +1773,7 @@ begin
 end;
 $function$;
 comment on function sales.refresh_stream_table(text) is
-    'Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted. (Sluice: sales in '
-    'sales)';
+    'Refreshes a stream table, and before it those that it reads. (Sluice: sales in sales)';
 
 -- Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.
 create procedure sales_internal.pgt_fill()
@@ -2040,8 +1951,7 @@ begin
 end;
 $function$;
 comment on function sales.explain_st(text) is
-    'Describes how a stream table is kept up to date, and its state, line by line. Runs with its owner''s rights: who monitors may count '
-    'rows that it may not read. (Sluice: sales in sales)';
+    'Describes how a stream table is kept up to date, and its state, line by line. (Sluice: sales in sales)';
 
 -- Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it.
 -- Writes pgt_stream_table_state; notifies pg_trickle_alert.
@@ -2065,8 +1975,7 @@ comment on function sales.resume_stream_table(text) is
 -- Compares a stream table with its query, as bags of rows, as of the changes that it has seen; returns the numbers of rows missing and
 -- extra.
 -- Changes that wait are applied in a subtransaction, which is rolled back: until then no other session refreshes this stream table. Without
--- change
--- logs, rows that the next refresh would add or remove count. Both numbers are null if that recomputes in any case.
+-- change logs, rows that the next refresh would add or remove count. Both numbers are null if that recomputes in any case.
 create function sales.check_stream_table(p_name text)
     returns table (missing bigint, extra bigint)
     language plpgsql
@@ -2167,9 +2076,7 @@ end;
 $function$;
 comment on function sales.check_stream_table(text) is
     'Compares a stream table with its query, as bags of rows, as of the changes that it has seen; returns the numbers of rows missing and '
-    'extra. Changes that wait are applied in a subtransaction, which is rolled back: until then no other session refreshes this stream '
-    'table. Without change logs, rows that the next refresh would add or remove count. Both numbers are null if that recomputes in any '
-    'case. (Sluice: sales in sales)';
+    'extra. (Sluice: sales in sales)';
 
 -- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
 -- Reads and writes nothing; notifies pg_trickle_alert.
@@ -2308,7 +2215,7 @@ end;
 $function$;
 insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 
--- Creates what stands on users' tables, and inserts rows that a dump keeps.
+-- Creates triggers on users' tables, stream tables, and the rows that a dump keeps.
 -- Writes pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -2385,9 +2292,9 @@ begin
 end;
 $function$;
 comment on function sales.attach(bool) is
-    'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: sales in sales)';
+    'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps. (Sluice: sales in sales)';
 
--- Removes what extension sales made on users' tables, so that the rest can be dropped.
+-- Drops the triggers and stream tables of extension sales, so that its other objects can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function sales.detach()
     returns void
@@ -2432,10 +2339,10 @@ begin
     drop table if exists sales_internal.pending_public_orders;
 end;
 $function$;
-comment on function sales.detach() is 'Removes what extension sales made on users'' tables, so that the rest can be dropped. (Sluice: '
-    'sales in sales)';
+comment on function sales.detach() is 'Drops the triggers and stream tables of extension sales, so that its other objects can be dropped. '
+    '(Sluice: sales in sales)';
 
--- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
+-- Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here.
 -- Writes stream tables and their logs, and pgt_origin.
 -- Keeps writers out of the sources of stream tables until it ends.
 create function sales.after_restore()
@@ -2470,7 +2377,8 @@ begin
 end;
 $function$;
 comment on function sales.after_restore() is
-    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: sales in sales)';
+    'Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here. (Sluice: sales in '
+    'sales)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -2504,7 +2412,7 @@ begin
 end;
 $function$;
 
--- Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to.
+-- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits.
 create procedure sales_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
@@ -2553,7 +2461,7 @@ begin
     if p_commits then
         call sales_internal.pgt_fill_immediate();
     elsif exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
-        perform sales.attach(); -- what is being filled cannot wait here for another transaction: writers do
+        perform sales.attach(); -- in one transaction: writers wait until the fill commits
     end if;
     call sales_internal.pgt_commit(p_commits);
     perform sales_internal.pgt_watch_sources();
@@ -2718,8 +2626,7 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 -- Returns the rows of sales_internal.changes_public_customers that stream table $2 has not applied: at most $4 if $3 is not null, all if it
 -- is null.
 -- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches; the conditions that are always true
--- make it
--- expect next to none where $4 is small, as in joins. A plan for null expects what the log's statistics say.
+-- make it expect next to none where $4 is small, as in joins. A plan for null expects what the log's statistics say.
 create function sales_internal.unread_public_customers(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2746,8 +2653,8 @@ $function$;
 
 -- Logs changed rows of public.customers in sales_internal.changes_public_customers, with its owner's rights.
 -- A writer never fails because a column was renamed, dropped or altered: a name that a row lacks is found in row absent, which has the
--- log's columns,
--- all null, and pgt_fit replaces a value of another type by null. The search_path is the writer's, so operators are qualified.
+-- log's columns, all null, and pgt_fit replaces a value of another type by null. The search_path is the writer's, so operators are
+-- qualified.
 create function sales_internal.changes_public_customers_capture()
     returns trigger
     language plpgsql
@@ -2803,8 +2710,7 @@ revoke execute on function sales_internal.changes_public_customers_capture() fro
 -- Returns the rows of sales_internal.changes_public_orders that stream table $2 has not applied: at most $4 if $3 is not null, all if it is
 -- null.
 -- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches; the conditions that are always true
--- make it
--- expect next to none where $4 is small, as in joins. A plan for null expects what the log's statistics say.
+-- make it expect next to none where $4 is small, as in joins. A plan for null expects what the log's statistics say.
 create function sales_internal.unread_public_orders(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2831,8 +2737,8 @@ $function$;
 
 -- Logs changed rows of public.orders in sales_internal.changes_public_orders, with its owner's rights.
 -- A writer never fails because a column was renamed, dropped or altered: a name that a row lacks is found in row absent, which has the
--- log's columns,
--- all null, and pgt_fit replaces a value of another type by null. The search_path is the writer's, so operators are qualified.
+-- log's columns, all null, and pgt_fit replaces a value of another type by null. The search_path is the writer's, so operators are
+-- qualified.
 create function sales_internal.changes_public_orders_capture()
     returns trigger
     language plpgsql
@@ -2890,8 +2796,7 @@ revoke execute on function sales_internal.changes_public_orders_capture() from p
 -- Returns the rows of sales_internal.changes_public_captured_payments that stream table $2 has not applied: at most $4 if $3 is not null,
 -- all if it is null.
 -- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches; the conditions that are always true
--- make it
--- expect next to none where $4 is small, as in joins. A plan for null expects what the log's statistics say.
+-- make it expect next to none where $4 is small, as in joins. A plan for null expects what the log's statistics say.
 create function sales_internal.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2918,8 +2823,8 @@ $function$;
 
 -- Logs changed rows of public.captured_payments in sales_internal.changes_public_captured_payments, with its owner's rights.
 -- A writer never fails because a column was renamed, dropped or altered: a name that a row lacks is found in row absent, which has the
--- log's columns,
--- all null, and pgt_fit replaces a value of another type by null. The search_path is the writer's, so operators are qualified.
+-- log's columns, all null, and pgt_fit replaces a value of another type by null. The search_path is the writer's, so operators are
+-- qualified.
 create function sales_internal.changes_public_captured_payments_capture()
     returns trigger
     language plpgsql
@@ -2979,8 +2884,7 @@ revoke execute on function sales_internal.changes_public_captured_payments_captu
 -- Returns the rows of sales_internal.changes_sales_customer_payments that stream table $2 has not applied: at most $4 if $3 is not null,
 -- all if it is null.
 -- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches; the conditions that are always true
--- make it
--- expect next to none where $4 is small, as in joins. A plan for null expects what the log's statistics say.
+-- make it expect next to none where $4 is small, as in joins. A plan for null expects what the log's statistics say.
 create function sales_internal.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -3049,7 +2953,7 @@ begin
         -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
         perform from sales_internal.large_orders_rows r where (r.order_id) in (select n.order_id from new_rows n) for update;
     end if;
-    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    -- Stream table sales.large_orders: the rows with affected keys, as they are.
     if exists (select from new_rows offset 1000) then
         execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_insert()'::regprocedure, 1);
     else
@@ -3063,22 +2967,22 @@ begin
                 sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
                 sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
     ),
-    -- touched: distinct(σ(Δ orders))
-    touched as not materialized (
+    -- affected: distinct(σ(Δ orders))
+    affected as not materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as not materialized (
+    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+    recomputed as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
+        join affected a on o.order_id = a.order_id
         where o.amount >= 150
     )
     insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
+    from recomputed f
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -3125,7 +3029,7 @@ begin
         perform from sales_internal.large_orders_rows r where (r.order_id) in
             (select n.order_id from new_rows n union all select o.order_id from old_rows o) for update;
     end if;
-    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    -- Stream table sales.large_orders: the rows with affected keys, as they are.
     if exists (select from new_rows offset 1000) then
         execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_update()'::regprocedure, 1);
     else
@@ -3151,27 +3055,27 @@ begin
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
+    -- affected: distinct(σ(Δ orders))
+    affected as materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
+    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+    recomputed as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
+        join affected a on o.order_id = a.order_id
         where o.amount >= 150
     ),
     gone as (
         delete from sales_internal.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+        using affected t
+        where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
     )
     insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
+    from recomputed f
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -3210,7 +3114,7 @@ begin
         -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
         perform from sales_internal.large_orders_rows r where (r.order_id) in (select o.order_id from old_rows o) for update;
     end if;
-    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    -- Stream table sales.large_orders: the rows with affected keys, as they are.
     if exists (select from old_rows offset 1000) then
         execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_delete()'::regprocedure, 1);
     else
@@ -3224,22 +3128,22 @@ begin
                 sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
                 sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
     ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
+    -- affected: distinct(σ(Δ orders))
+    affected as materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
+    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+    recomputed as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
+        join affected a on o.order_id = a.order_id
         where o.amount >= 150
     )
     delete from sales_internal.large_orders_rows r
-    using touched t
-    where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+    using affected t
+    where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
     -- end of statement 1
     ;
     end if;
@@ -3325,8 +3229,7 @@ revoke execute on function sales_internal.now_public_orders_row() from public;
 -- Reads sales_internal.pending_public_orders.
 --
 -- PostgreSQL inlines the function. In a generic plan, where it does not know $2, it expects next to no rows (see the function of the same
--- kind that reads
--- the log of a refresh); in a custom plan with null what statistics say.
+-- kind that reads the log of a refresh); in a custom plan with null what statistics say.
 create function sales_internal.unapplied_public_orders(p_as anyelement, p_few boolean)
     returns setof anyelement
     language sql
@@ -3441,27 +3344,27 @@ begin
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
+    -- affected: distinct(σ(Δ orders))
+    affected as materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
+    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+    recomputed as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
-        join touched t on o.order_id = t.order_id
+        join affected a on o.order_id = a.order_id
         where o.amount >= 150
     ),
     gone as (
         delete from sales_internal.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+        using affected t
+        where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
     )
     insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
+    from recomputed f
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -3641,8 +3544,8 @@ begin
         from met m
         where m.__lost
     ),
-    -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
-    fresh as not materialized (
+    -- recomputed: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
+    recomputed as not materialized (
         select c.customer_id as customer_id, c.name as name, max(c2.captured_at) as __max4
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
@@ -3656,7 +3559,7 @@ begin
             m.__at, m.customer_id, m.name, m.__n, m.__sum1, m.__count2, m.__odd3,
             case when m.__lost then f.__max4 else m.__max4 end as __max4
         from met m
-        left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
+        left join recomputed f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
     ),
     removed as (
         delete from sales_internal.customer_payments_rows r
@@ -4138,4 +4041,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '6fc9fc655913e759805dd176c7efce28', 'extension');
+values ('sales', '1.0.0', '9d81e629c1681b3a4782e18911715d92', 'extension');
