@@ -2517,11 +2517,11 @@ begin
 end;
 $function$;
 
--- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Several sessions may run it at once: each skips what another is doing.
+-- Runs one pass of background work: refreshes, counts, alerts and retention that are due. Each part is a transaction if p_commits is true.
+-- Several sessions may run it at once: each skips parts that another one runs.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
-create procedure events_internal.pgt_pass(p_commits boolean)
+create procedure events.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
@@ -2567,16 +2567,8 @@ begin
     end loop;
 end;
 $procedure$;
-
--- Runs one pass of background work, and commits as it goes.
-create procedure events.tick()
-    language plpgsql
-as $procedure$
-begin
-    call events_internal.pgt_pass(true);
-end;
-$procedure$;
-comment on procedure events.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: events in events)';
+comment on procedure events.tick(bool) is
+    'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: events in events)';
 
 -- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function events.tick_once()
@@ -2585,7 +2577,7 @@ create function events.tick_once()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    call events_internal.pgt_pass(false);
+    call events.tick(false);
 end;
 $function$;
 comment on function events.tick_once() is
@@ -2767,7 +2759,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '9334b381ebe06dd157e20491435a38a9', 'plain');
+values ('events', '1.0.0', '55f2d61b10db092acd3855b3026493a4', 'plain');
 select events.attach();
 
 commit;

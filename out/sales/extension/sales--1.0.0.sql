@@ -2338,11 +2338,11 @@ begin
 end;
 $function$;
 
--- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Several sessions may run it at once: each skips what another is doing.
+-- Runs one pass of background work: refreshes, counts, alerts and retention that are due. Each part is a transaction if p_commits is true.
+-- Several sessions may run it at once: each skips parts that another one runs.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
-create procedure sales_internal.pgt_pass(p_commits boolean)
+create procedure sales.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
@@ -2379,16 +2379,8 @@ begin
     call sales_internal.pgt_commit(p_commits);
 end;
 $procedure$;
-
--- Runs one pass of background work, and commits as it goes.
-create procedure sales.tick()
-    language plpgsql
-as $procedure$
-begin
-    call sales_internal.pgt_pass(true);
-end;
-$procedure$;
-comment on procedure sales.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: sales in sales)';
+comment on procedure sales.tick(bool) is
+    'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: sales in sales)';
 
 -- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function sales.tick_once()
@@ -2397,7 +2389,7 @@ create function sales.tick_once()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    call sales_internal.pgt_pass(false);
+    call sales.tick(false);
 end;
 $function$;
 comment on function sales.tick_once() is
@@ -3901,4 +3893,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '48adbbb78e61738c3f37b37e7ffd9c9b', 'extension');
+values ('sales', '1.0.0', 'fa815c5b3b12c7fe84993143e3c5dc92', 'extension');

@@ -1807,11 +1807,11 @@ begin
 end;
 $function$;
 
--- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Several sessions may run it at once: each skips what another is doing.
+-- Runs one pass of background work: refreshes, counts, alerts and retention that are due. Each part is a transaction if p_commits is true.
+-- Several sessions may run it at once: each skips parts that another one runs.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
-create procedure pgtrickle_internal.pgt_pass(p_commits boolean)
+create procedure pgtrickle.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
@@ -1851,16 +1851,8 @@ begin
     end loop;
 end;
 $procedure$;
-
--- Runs one pass of background work, and commits as it goes.
-create procedure pgtrickle.tick()
-    language plpgsql
-as $procedure$
-begin
-    call pgtrickle_internal.pgt_pass(true);
-end;
-$procedure$;
-comment on procedure pgtrickle.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.tick(bool) is
+    'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: shop in pgtrickle)';
 
 -- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function pgtrickle.tick_once()
@@ -1869,7 +1861,7 @@ create function pgtrickle.tick_once()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    call pgtrickle_internal.pgt_pass(false);
+    call pgtrickle.tick(false);
 end;
 $function$;
 comment on function pgtrickle.tick_once() is
@@ -2847,7 +2839,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '0bedfe743e4599c03c8958d86b195ba8', 'plain');
+values ('shop', '1.0.0', '55228050ac04398829cea04e14a1acfb', 'plain');
 select pgtrickle.attach();
 
 commit;
