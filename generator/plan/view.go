@@ -68,8 +68,8 @@ func inboxRelations(s *spec.Spec, i *spec.Inbox) render.InboxRelations {
 	}
 	internal := func(suffix string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix)) }
 	return render.InboxRelations{
-		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: internal("_claim_cursor"), RescanAfter: internal("_rescan_after"),
-		AloneUntil: internal("_alone_until"), HighWatermark: internal("_high_watermark"), Received: internal("_received"),
+		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: internal("_claim_cursor"),
+		AloneUntil: internal("_alone_until"), HighWatermark: internal("_high_watermark"),
 		PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"),
 	}
 }

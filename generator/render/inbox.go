@@ -37,8 +37,8 @@ type Inbox struct {
 
 // InboxRelations are the table, sequences, index and views of an inbox. What else is kept of it stands in tables that all inboxes share.
 type InboxRelations struct {
-	Table, OrderIndex, ClaimCursor, RescanAfter, AloneUntil, HighWatermark, Received Name
-	PendingView, DLQView, StatsView                                                  Name
+	Table, OrderIndex, ClaimCursor, AloneUntil, HighWatermark Name
+	PendingView, DLQView, StatsView                           Name
 }
 
 // InboxFunctions are the functions of an inbox whose statements are its own, and the shared one that says what a worker's part is.
