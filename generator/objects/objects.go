@@ -114,8 +114,8 @@ func (b *builder) inboxes(view render.Extension) {
 		b.add("catalog/pgt_attempts.sql", slot)
 	}
 	for _, name := range []string{
-		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_changed",
-		"pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_rebuild", "pgt_inbox_tick",
+		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_rebuild",
+		"pgt_inbox_changed", "pgt_inbox_row_changed", "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_tick",
 	} {
 		b.add("inbox/"+name+".sql", view)
 	}
@@ -135,9 +135,6 @@ func (b *builder) inbox(i render.Inbox) {
 	b.add("inbox/claim_cursor.sql", i, anew(i.ClaimCursor))
 	b.add("inbox/alone_until.sql", i)
 	b.add("inbox/high_watermark.sql", i, anew(i.HighWatermark))
-	for _, template := range []string{"inserted", "updated"} {
-		b.add("inbox/"+template+".sql", i)
-	}
 	b.add("inbox/updated_trigger.sql", i)
 	b.add("inbox/deleted_trigger.sql", i)
 	for _, template := range []string{"inserted_trigger", "moved_trigger", "truncated_trigger"} {

@@ -79,7 +79,7 @@ func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 		return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix))
 	}
 	return render.InboxFunctions{
-		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"), ClaimFn: at("_claim"), PartitionFn: schemasOf(s).In("inbox_is_my_partition"),
+		ClaimFn: at("_claim"), PartitionFn: schemasOf(s).In("inbox_is_my_partition"),
 	}
 }
 

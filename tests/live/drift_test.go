@@ -67,10 +67,10 @@ var tamperings = []tampering{
 		sql: []string{
 			"create or replace function app.inbox_health(p_inbox text) returns jsonb language sql as 'select null::jsonb'",
 			"alter function app.inbox_status() security definer",
-			"create or replace function app_internal.letters_inserted() returns trigger language plpgsql as 'begin return null; end'",
+			"create or replace function app_internal.pgt_inbox_row_changed() returns trigger language plpgsql as 'begin return null; end'",
 			"insert into app.letters (event_id, event_type, payload, processed_at) values ('unseen', 't', '{}', now())",
 			"comment on function app.pause_inbox(text) is 'mine'",
-			"grant execute on function app_internal.letters_updated() to public",
+			"grant execute on function app_internal.pgt_inbox_row_changed() to public",
 		},
 		plain: []string{
 			"drop function app.inbox_pending(text, int)",

@@ -460,9 +460,161 @@ begin
 end;
 $function$;
 
--- Keeps what is derived of the inbox in its first argument exact under delete, truncate, logical replication and another type or time.
--- Reads pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
+-- Recomputes all that is derived from an inbox from its messages, with writers kept out.
+-- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, its sequences.
+create function pgtrickle_internal.pgt_inbox_rebuild(p_inbox text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_table    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_sequence regclass := format('%I.%I', 'pgtrickle_internal', v_inbox.high_watermark)::regclass;
+    v_counted  timestamptz;
+begin
+    execute format('lock table %s in share row exclusive mode', v_table);
+    perform from pgtrickle_internal.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
+    delete from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox and d.event_type is not null;
+    v_counted := to_timestamp(
+        setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
+    );
+    delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
+    execute format($sql$
+        with counted as (
+            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, at, event_type, received, processed, dead_letter, processing_us)
+            select $1, null, i.event_type, count(*) filter (where i.received_at < $2), count(i.processed_at),
+                   count(*) filter (where i.processed_at is null and i.retry_count >= $3),
+                   sum(pgtrickle_internal.pgt_processing_us(i.received_at, i.processed_at))
+            from %1$s i
+            group by i.event_type
+        ),
+        -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
+        delayed as (
+            insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
+            select $1, i.event_id, i.received_at, %2$s
+            from %1$s i
+            where i.processed_at is null and i.retry_count < $3 and %2$s is not null
+        ),
+        gone as (
+            delete from pgtrickle_internal.pgt_inbox_dead d
+            where d.inbox_name = $1
+              and not exists (select from %1$s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $3)
+        )
+        insert into pgtrickle_internal.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
+        select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
+        from %1$s i
+        left join pgtrickle_internal.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
+        where i.processed_at is null and i.retry_count >= $3
+        on conflict (inbox_name, event_id, is_alert) do update
+            set dead_at = excluded.dead_at, alerted = true
+            where excluded.alerted and not d.alerted
+        $sql$, v_table, case when v_inbox.has_delay then 'i.available_at' else 'null::timestamptz' end)
+    using p_inbox, v_counted, v_inbox.max_retries;
+    insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at) values (p_inbox, v_counted);
+    perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass, 0, false);
+end;
+$function$;
+
+-- Keeps all that is derived of an inbox exact under update, merge, delete and truncate. The argument is the inbox.
+-- Reads the statement's rows, pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
 create function pgtrickle_internal.pgt_inbox_changed()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- a plan made for one message would read all of the retry queue for each of many
+as $function$
+declare
+    p_inbox   text := tg_argv[0];
+    v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox);
+    v_counted timestamptz;
+    v_pending boolean := false;          -- a message is pending after the update
+    v_dead    text[] := array[]::text[]; -- messages that are dead letters after it
+begin
+    if tg_op = 'TRUNCATE' then
+        perform pgtrickle_internal.pgt_inbox_rebuild(p_inbox);
+        return null;
+    elsif tg_op = 'DELETE' then
+        v_counted := coalesce((
+            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
+        ), '-infinity');
+        -- Δ counts = −old rows
+        insert into pgtrickle_internal.pgt_inbox_deltas
+            (inbox_name, event_type, received_at, received, processed, dead_letter, processing_us)
+        select p_inbox, o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*),
+               -count(o.processed_at), -count(*) filter (where o.processed_at is null and o.retry_count >= v_retries),
+               -sum(pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at))
+        from old_rows o
+        group by 2, 3;
+    else
+        -- Δ counts = new rows ⊎ −old rows. A single message needs no grouping, which would cost as much as all the rest.
+        if not exists (select from new_rows offset 1) then
+            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
+            select p_inbox, n.event_type,
+                   (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
+                   (n.processed_at is null and n.retry_count >= v_retries)::integer
+                       - (o.processed_at is null and o.retry_count >= v_retries)::integer,
+                   pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at)
+                       - pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
+                   (n.processed_at is not null)::integer - (o.processed_at is not null)::integer
+            from new_rows n, old_rows o
+            where n.event_type = o.event_type;
+        end if;
+        if not found then
+            -- Of the old rows those that were pending add nothing.
+            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
+            select p_inbox, c.event_type,
+                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+                   coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= v_retries), 0),
+                   sum(c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at)),
+                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0)
+            from (
+                select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
+                union all
+                select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
+                from old_rows o
+                where o.processed_at is not null or o.retry_count >= v_retries
+            ) c
+            group by c.event_type;
+        end if;
+        select exists (select from new_rows n where n.processed_at is null and n.retry_count < v_retries),
+               array(select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= v_retries)
+        into v_pending, v_dead;
+    end if;
+
+    -- A message that is pending after an update may lie behind the cursor. Its entry is replaced rather than changed, so that no session
+    -- that deletes entries of processed messages meanwhile deletes it. Never join new rows with old ones where there may be many: a plan
+    -- made for one of each is quadratic then.
+    if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox order by q.due_at limit 1) then
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = p_inbox and q.event_id = o.event_id;
+    end if;
+    if v_pending then
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        select p_inbox, n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
+        from new_rows n
+        where n.processed_at is null and n.retry_count < v_retries
+        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
+    end if;
+    if v_dead <> '{}' or exists (select from old_rows o where o.retry_count >= v_retries) then
+        delete from pgtrickle_internal.pgt_inbox_dead d
+        using old_rows o
+        where d.inbox_name = p_inbox and d.event_id = o.event_id and d.event_id <> all (v_dead);
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
+        select p_inbox, d.event_id from unnest(v_dead) d (event_id)
+        on conflict do nothing;
+    end if;
+    return null;
+end;
+$function$;
+revoke execute on function pgtrickle_internal.pgt_inbox_changed() from public;
+
+-- Keeps all that is derived of an inbox exact where messages change one by one: when they are not simply new, get another type or time,
+-- or come by logical replication. Arguments: the inbox, and its high watermark (or moved, for another type or time).
+-- Reads pgt_inbox_config, the high watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
+--
+-- Messages that are simply new are counted by the time they were received, see pgt_inbox_settle.
+create function pgtrickle_internal.pgt_inbox_row_changed()
     returns trigger
     language plpgsql
     security definer
@@ -474,69 +626,46 @@ declare
     v_counted timestamptz := coalesce((
         select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
     ), '-infinity');
-    v_pending boolean;
-    v_dead    boolean;
+    v_is_late boolean := false;
+    v_pending boolean := tg_op <> 'DELETE' and new.processed_at is null and new.retry_count < v_retries;
+    v_dead    boolean := tg_op <> 'DELETE' and new.processed_at is null and new.retry_count >= v_retries;
 begin
-    if tg_op = 'TRUNCATE' then
-        -- Wait for a running tick: the deletes below must see what it adds.
-        perform from pgtrickle_internal.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
-        delete from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox and d.event_type is not null;
-        delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
-        delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox;
-        return null;
-
-    elsif tg_level = 'STATEMENT' then
-        -- Δ counts = −old rows
-        insert into pgtrickle_internal.pgt_inbox_deltas
-            (inbox_name, event_type, received_at, received, processed, dead_letter, processing_us)
-        select p_inbox, o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*),
-               -count(o.processed_at), -count(*) filter (where o.processed_at is null and o.retry_count >= v_retries),
-               -sum(pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at))
-        from old_rows o
-        group by 2, 3;
-        delete from pgtrickle_internal.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = p_inbox and q.event_id = o.event_id;
-        delete from pgtrickle_internal.pgt_inbox_dead d using old_rows o where d.inbox_name = p_inbox and d.event_id = o.event_id;
-        return null;
-
-    elsif tg_argv[1] = 'moved' then
+    if tg_argv[1] = 'moved' then
         insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
         values (p_inbox, old.event_type, case when old.received_at >= v_counted then old.received_at end, -1),
                (p_inbox, new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
         return null;
-
+    elsif tg_op = 'INSERT' then
+        v_is_late := new.received_at < to_timestamp(pg_sequence_last_value(tg_argv[1]::regclass));
     elsif current_setting('session_replication_role') <> 'replica' then
         return null; -- a restore may have enabled the trigger for everybody: then the others have done it
     end if;
 
-    -- Logical replication changes messages one by one. Δ counts = new row ⊎ −old row
+    -- Δ counts = new row ⊎ −old row
     insert into pgtrickle_internal.pgt_inbox_deltas (
         inbox_name, event_type, received_at, received, processed, dead_letter, processing_us, finished
     )
-    select p_inbox, c.event_type, case when c.received_at >= v_counted then c.received_at end, -(tg_op = 'DELETE')::integer,
+    select p_inbox, c.event_type, case when c.received_at >= v_counted then c.received_at end, case when tg_op = 'DELETE' or v_is_late then
+        c.mult else 0 end,
            c.mult * (c.processed_at is not null)::integer, c.mult * (c.processed_at is null and c.retry_count >= v_retries)::integer,
            c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at),
            c.mult * (c.processed_at is not null and tg_op = 'UPDATE')::integer
     from (
-        select -1 as mult, old.event_type, old.received_at, old.processed_at, old.retry_count
+        select -1 as mult, old.event_type, old.received_at, old.processed_at, old.retry_count where tg_op <> 'INSERT'
         union all
-        select 1, new.event_type, new.received_at, new.processed_at, new.retry_count where tg_op = 'UPDATE'
+        select 1, new.event_type, new.received_at, new.processed_at, new.retry_count where tg_op <> 'DELETE'
     ) c
-    where tg_op = 'DELETE' or c.processed_at is not null or c.retry_count >= v_retries;
-    v_pending := coalesce(tg_op = 'UPDATE' and new.processed_at is null and new.retry_count < v_retries, false);
-    v_dead := coalesce(tg_op = 'UPDATE' and new.processed_at is null and new.retry_count >= v_retries, false);
-    if not v_pending or new.event_id <> old.event_id then
+    where tg_op = 'DELETE' or v_is_late or c.processed_at is not null or c.retry_count >= v_retries;
+
+    if tg_op <> 'INSERT' then
         delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox and q.event_id = old.event_id;
-    end if;
-    if not v_dead or new.event_id <> old.event_id then
-        delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and d.event_id = old.event_id;
+        if not v_dead or new.event_id <> old.event_id then
+            delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and d.event_id = old.event_id;
+        end if;
     end if;
     if v_pending then
         insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
-        values (
-            p_inbox, new.event_id, new.received_at,
-            -- Not all inboxes have the column.
-            coalesce((to_jsonb(new) ->> 'available_at')::timestamptz, least(new.received_at, clock_timestamp()))
-        )
+        values (p_inbox, new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
         on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
     elsif v_dead then
         insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values (p_inbox, new.event_id) on conflict do nothing;
@@ -544,7 +673,7 @@ begin
     return null;
 end;
 $function$;
-revoke execute on function pgtrickle_internal.pgt_inbox_changed() from public;
+revoke execute on function pgtrickle_internal.pgt_inbox_row_changed() from public;
 
 -- Replaces the deltas of an inbox by their sums, counts new messages, and moves the low watermark forward.
 -- Reads the inbox, pg_locks; writes pgt_inbox_progress, the inbox's high watermark, pgt_inbox_deltas, pgt_inbox_retry_queue.
@@ -721,7 +850,6 @@ declare
     v_table regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
     v_count bigint;
     v_rows  bigint;
-    v_ids   text[];
 begin
     execute format($sql$
         with gone as (
@@ -771,83 +899,21 @@ begin
         coalesce(v_inbox.dead_letter_retention, make_interval(hours =>
             least(pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000))), v_inbox.max_retries;
 
-    -- Lock first, look again then: a message that is replayed meanwhile must keep its entry.
-    execute format($sql$
-        select array(
-            select q.event_id
-            from pgtrickle_internal.pgt_inbox_retry_queue q
-            where q.inbox_name = $1
-              and not exists (select from %s i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < $2)
-            limit 10000
-            for update skip locked
-        )
-        $sql$, v_table)
-    into v_ids
-    using p_inbox, v_inbox.max_retries;
+    -- An entry that was changed since this statement began has another xmin: a message that is replayed meanwhile keeps it.
     execute format($sql$
         delete from pgtrickle_internal.pgt_inbox_retry_queue q
-        where q.inbox_name = $1 and q.event_id = any ($3)
-          and not exists (select from %s i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < $2)
+        using (
+            select o.event_id, o.xmin as version
+            from pgtrickle_internal.pgt_inbox_retry_queue o
+            where o.inbox_name = $1
+              and not exists (select from %s i where i.event_id = o.event_id and i.processed_at is null and i.retry_count < $2)
+            limit 10000
+        ) o
+        where q.inbox_name = $1 and q.event_id = o.event_id and q.xmin = o.version
         $sql$, v_table)
-    using p_inbox, v_inbox.max_retries, v_ids;
+    using p_inbox, v_inbox.max_retries;
     get diagnostics v_rows = row_count;
     return v_count + v_rows;
-end;
-$function$;
-
--- Recomputes all that is derived from an inbox from its messages, with writers kept out.
--- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, its sequences.
-create function pgtrickle_internal.pgt_inbox_rebuild(p_inbox text)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
-    v_table    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_sequence regclass := format('%I.%I', 'pgtrickle_internal', v_inbox.high_watermark)::regclass;
-    v_counted  timestamptz;
-begin
-    execute format('lock table %s in share row exclusive mode', v_table);
-    perform from pgtrickle_internal.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
-    delete from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox and d.event_type is not null;
-    v_counted := to_timestamp(
-        setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
-    );
-    delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
-    execute format($sql$
-        with counted as (
-            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, at, event_type, received, processed, dead_letter, processing_us)
-            select $1, null, i.event_type, count(*) filter (where i.received_at < $2), count(i.processed_at),
-                   count(*) filter (where i.processed_at is null and i.retry_count >= $3),
-                   sum(pgtrickle_internal.pgt_processing_us(i.received_at, i.processed_at))
-            from %1$s i
-            group by i.event_type
-        ),
-        -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
-        delayed as (
-            insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
-            select $1, i.event_id, i.received_at, %2$s
-            from %1$s i
-            where i.processed_at is null and i.retry_count < $3 and %2$s is not null
-        ),
-        gone as (
-            delete from pgtrickle_internal.pgt_inbox_dead d
-            where d.inbox_name = $1
-              and not exists (select from %1$s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $3)
-        )
-        insert into pgtrickle_internal.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
-        select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
-        from %1$s i
-        left join pgtrickle_internal.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
-        where i.processed_at is null and i.retry_count >= $3
-        on conflict (inbox_name, event_id, is_alert) do update
-            set dead_at = excluded.dead_at, alerted = true
-            where excluded.alerted and not d.alerted
-        $sql$, v_table, case when v_inbox.has_delay then 'i.available_at' else 'null::timestamptz' end)
-    using p_inbox, v_counted, v_inbox.max_retries;
-    insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at) values (p_inbox, v_counted);
-    perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass, 0, false);
 end;
 $function$;
 
@@ -1819,130 +1885,10 @@ create sequence pgtrickle_internal.order_events_alone_until minvalue 0 start 0;
 -- What inbox order_events receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
 create sequence pgtrickle_internal.order_events_high_watermark minvalue 0 start 0;
 
--- Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.
--- Reads pgtrickle_internal.order_events_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
---
--- New messages are counted by the time they were received, see pgt_inbox_settle.
-create function pgtrickle_internal.order_events_inserted()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz;
-    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle_internal.order_events_high_watermark'::regclass));
-begin
-    if v_is_late then
-        v_counted := coalesce((
-            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
-        ), '-infinity');
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
-        values ('order_events', new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
-    end if;
-
-    if new.processed_at is not null then
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
-        values ('order_events', new.event_type, 1, pgtrickle_internal.pgt_processing_us(new.received_at, new.processed_at));
-    elsif new.retry_count >= 3 then
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('order_events', new.event_type, 1);
-        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values ('order_events', new.event_id) on conflict do nothing;
-    elsif v_is_late or new.available_at is not null then
-        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
-        values ('order_events', new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
-        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function pgtrickle_internal.order_events_inserted() from public;
-
--- Keeps counts, retry queue and dead letters of inbox order_events exact when messages are updated.
--- Reads the statement's rows and pgtrickle.order_events; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
-create function pgtrickle_internal.order_events_updated()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off -- a plan made for one message would read all of the inbox for each of many
-as $function$
-declare
-    v_listed bigint;
-    v_died   bigint;
-begin
-    -- Δ counts = new rows ⊎ −old rows, of which those that were pending add nothing. A single message needs no grouping, which would cost
-    -- as much as all the rest.
-    if not exists (select from new_rows offset 1) then
-        insert into pgtrickle_internal.pgt_inbox_deltas
-            (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
-        select 'order_events', n.event_type,
-               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
-               (n.processed_at is null and n.retry_count >= 3)::integer - (o.processed_at is null and o.retry_count >= 3)::integer,
-               pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at) -
-                   pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
-               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
-               (n.processed_at is null and n.retry_count < 3)::integer, (n.retry_count >= 3)::integer + (o.retry_count >= 3)::integer
-        from new_rows n, old_rows o
-        where n.event_type = o.event_type
-        returning listed, died into v_listed, v_died;
-    end if;
-    if v_listed is null then
-        with d as (
-            insert into pgtrickle_internal.pgt_inbox_deltas
-                (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
-            select 'order_events', c.event_type,
-                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-                   coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-                   sum(c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at)),
-                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-                   count(*) filter (where c.processed_at is null and c.retry_count < 3), count(*) filter (where c.retry_count >= 3)
-            from (
-                select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
-                union all
-                select -1, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where
-                    (o.processed_at is not null or o.retry_count >= 3)
-            ) c
-            group by c.event_type
-            returning listed, died
-        )
-        select sum(d.listed)::bigint, sum(d.died)::bigint into v_listed, v_died from d;
-    end if;
-
-    -- Never join new rows with old ones where there may be many: a plan made for one of each is quadratic then.
-    if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' order by q.due_at limit 1) then
-        delete from pgtrickle_internal.pgt_inbox_retry_queue q
-        using old_rows o
-        where q.inbox_name = 'order_events' and q.event_id = o.event_id
-          and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count <
-              3);
-    end if;
-    -- A message that is pending after an update may lie behind the cursor.
-    if v_listed > 0 then
-        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
-        select 'order_events', n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
-        from new_rows n
-        where n.processed_at is null and n.retry_count < 3
-        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
-    end if;
-    if v_died > 0 then
-        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
-        select 'order_events', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
-        on conflict do nothing;
-        delete from pgtrickle_internal.pgt_inbox_dead d
-        using old_rows o
-        where d.inbox_name = 'order_events' and d.event_id = o.event_id
-          and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count
-              >= 3);
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function pgtrickle_internal.order_events_updated() from public;
-
 -- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
 create trigger sluice_updated after update on pgtrickle.order_events
     referencing old table as old_rows new table as new_rows
-    for each statement execute function pgtrickle_internal.order_events_updated();
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('order_events');
 
 -- Keeps all that is derived from inbox order_events exact under delete.
 create trigger sluice_deleted after delete on pgtrickle.order_events
@@ -1957,13 +1903,13 @@ create trigger sluice_inserted after insert on pgtrickle.order_events
         or new.processed_at is not null
         or new.retry_count::boolean
         or new.available_at is not null)
-    execute function pgtrickle_internal.order_events_inserted();
+    execute function pgtrickle_internal.pgt_inbox_row_changed('order_events', 'pgtrickle_internal.order_events_high_watermark');
 alter table pgtrickle.order_events enable always trigger sluice_inserted;
 
 -- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved after update of event_type, received_at on pgtrickle.order_events
     for each row when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle_internal.pgt_inbox_changed('order_events', 'moved');
+    execute function pgtrickle_internal.pgt_inbox_row_changed('order_events', 'moved');
 alter table pgtrickle.order_events enable always trigger sluice_moved;
 
 -- Keeps all that is derived from inbox order_events exact under truncate.
@@ -1973,7 +1919,7 @@ alter table pgtrickle.order_events enable always trigger sluice_truncated;
 
 -- Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.
 create trigger sluice_applied after update or delete on pgtrickle.order_events
-    for each row execute function pgtrickle_internal.pgt_inbox_changed('order_events');
+    for each row execute function pgtrickle_internal.pgt_inbox_row_changed('order_events');
 alter table pgtrickle.order_events enable replica trigger sluice_applied;
 
 -- Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order.
@@ -2275,128 +2221,10 @@ create sequence pgtrickle_internal.payments_alone_until minvalue 0 start 0;
 -- What inbox payments receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
 create sequence pgtrickle_internal.payments_high_watermark minvalue 0 start 0;
 
--- Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.
--- Reads pgtrickle_internal.payments_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
---
--- New messages are counted by the time they were received, see pgt_inbox_settle.
-create function pgtrickle_internal.payments_inserted()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz;
-    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle_internal.payments_high_watermark'::regclass));
-begin
-    if v_is_late then
-        v_counted := coalesce((
-            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
-        ), '-infinity');
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
-        values ('payments', new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
-    end if;
-
-    if new.processed_at is not null then
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
-        values ('payments', new.event_type, 1, pgtrickle_internal.pgt_processing_us(new.received_at, new.processed_at));
-    elsif new.retry_count >= 3 then
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('payments', new.event_type, 1);
-        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values ('payments', new.event_id) on conflict do nothing;
-    elsif v_is_late or new.available_at is not null then
-        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
-        values ('payments', new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
-        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function pgtrickle_internal.payments_inserted() from public;
-
--- Keeps counts, retry queue and dead letters of inbox payments exact when messages are updated.
--- Reads the statement's rows and pgtrickle.payments; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
-create function pgtrickle_internal.payments_updated()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off -- a plan made for one message would read all of the inbox for each of many
-as $function$
-declare
-    v_listed bigint;
-    v_died   bigint;
-begin
-    -- Δ counts = new rows ⊎ −old rows, of which those that were pending add nothing. A single message needs no grouping, which would cost
-    -- as much as all the rest.
-    if not exists (select from new_rows offset 1) then
-        insert into pgtrickle_internal.pgt_inbox_deltas
-            (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
-        select 'payments', n.event_type,
-               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
-               (n.processed_at is null and n.retry_count >= 3)::integer - (o.processed_at is null and o.retry_count >= 3)::integer,
-               pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at) -
-                   pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
-               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
-               (n.processed_at is null and n.retry_count < 3)::integer, (n.retry_count >= 3)::integer + (o.retry_count >= 3)::integer
-        from new_rows n, old_rows o
-        where n.event_type = o.event_type
-        returning listed, died into v_listed, v_died;
-    end if;
-    if v_listed is null then
-        with d as (
-            insert into pgtrickle_internal.pgt_inbox_deltas
-                (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
-            select 'payments', c.event_type,
-                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-                   coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-                   sum(c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at)),
-                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-                   count(*) filter (where c.processed_at is null and c.retry_count < 3), count(*) filter (where c.retry_count >= 3)
-            from (
-                select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
-                union all
-                select -1, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where
-                    (o.processed_at is not null or o.retry_count >= 3)
-            ) c
-            group by c.event_type
-            returning listed, died
-        )
-        select sum(d.listed)::bigint, sum(d.died)::bigint into v_listed, v_died from d;
-    end if;
-
-    -- Never join new rows with old ones where there may be many: a plan made for one of each is quadratic then.
-    if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' order by q.due_at limit 1) then
-        delete from pgtrickle_internal.pgt_inbox_retry_queue q
-        using old_rows o
-        where q.inbox_name = 'payments' and q.event_id = o.event_id
-          and not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
-    end if;
-    -- A message that is pending after an update may lie behind the cursor.
-    if v_listed > 0 then
-        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
-        select 'payments', n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
-        from new_rows n
-        where n.processed_at is null and n.retry_count < 3
-        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
-    end if;
-    if v_died > 0 then
-        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
-        select 'payments', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
-        on conflict do nothing;
-        delete from pgtrickle_internal.pgt_inbox_dead d
-        using old_rows o
-        where d.inbox_name = 'payments' and d.event_id = o.event_id
-          and not exists (select from pgtrickle.payments i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function pgtrickle_internal.payments_updated() from public;
-
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
 create trigger sluice_updated after update on pgtrickle.payments
     referencing old table as old_rows new table as new_rows
-    for each statement execute function pgtrickle_internal.payments_updated();
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments');
 
 -- Keeps all that is derived from inbox payments exact under delete.
 create trigger sluice_deleted after delete on pgtrickle.payments
@@ -2411,13 +2239,13 @@ create trigger sluice_inserted after insert on pgtrickle.payments
         or new.processed_at is not null
         or new.retry_count::boolean
         or new.available_at is not null)
-    execute function pgtrickle_internal.payments_inserted();
+    execute function pgtrickle_internal.pgt_inbox_row_changed('payments', 'pgtrickle_internal.payments_high_watermark');
 alter table pgtrickle.payments enable always trigger sluice_inserted;
 
 -- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved after update of event_type, received_at on pgtrickle.payments
     for each row when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle_internal.pgt_inbox_changed('payments', 'moved');
+    execute function pgtrickle_internal.pgt_inbox_row_changed('payments', 'moved');
 alter table pgtrickle.payments enable always trigger sluice_moved;
 
 -- Keeps all that is derived from inbox payments exact under truncate.
@@ -2427,7 +2255,7 @@ alter table pgtrickle.payments enable always trigger sluice_truncated;
 
 -- Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.
 create trigger sluice_applied after update or delete on pgtrickle.payments
-    for each row execute function pgtrickle_internal.pgt_inbox_changed('payments');
+    for each row execute function pgtrickle_internal.pgt_inbox_row_changed('payments');
 alter table pgtrickle.payments enable replica trigger sluice_applied;
 
 -- Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order.
@@ -2685,7 +2513,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '3491cf3a22d50cae543e1c1540de0bf9', 'plain');
+values ('shop', '1.0.0', '0cbac12ce83cca5d505f21d80fa5908a', 'plain');
 select pgtrickle.attach();
 
 commit;
