@@ -130,6 +130,7 @@ var columns = map[string][]column{
 		{"critical_pending_age", "", "The same for critical."},
 		{"degraded_dlq", "", "Dead letters at which it is degraded."},
 		{"claim_cursor", "", "The sequence that holds the time up to which claims have come."},
+		{"attempts", "", "The sequences that count claims without a mark or a failure, each those of one message."},
 		{"alone_until", "", "The sequence that holds the time until which claims hand out one message each, to find one that kills its worker."},
 		{"high_watermark", "", "The sequence that holds the time before which messages are counted as late."},
 		{"created_at", "", "When it was installed."},

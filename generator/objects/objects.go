@@ -110,9 +110,6 @@ func (b *builder) inboxes(view render.Extension) {
 	b.add("catalog/pgt_inbox_dead.sql", view, dumpedWhere("where is_alert"))
 	b.add("catalog/pgt_inbox_dead_age.sql", view)
 	b.add("inbox/inbox_is_my_partition.sql", view)
-	for _, slot := range view.AttemptSlots() {
-		b.add("catalog/pgt_attempts.sql", slot)
-	}
 	for _, name := range []string{
 		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_rebuild",
 		"pgt_inbox_changed", "pgt_inbox_row_changed", "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_tick",
@@ -133,6 +130,9 @@ func (b *builder) inbox(i render.Inbox) {
 		return resumes(fmt.Sprintf("select setval(%s, 0);\n", sequence.Regclass()))
 	}
 	b.add("inbox/claim_cursor.sql", i, anew(i.ClaimCursor))
+	for _, sequence := range i.Attempts {
+		b.add("inbox/attempts.sql", sequence)
+	}
 	b.add("inbox/alone_until.sql", i)
 	b.add("inbox/high_watermark.sql", i, anew(i.HighWatermark))
 	b.add("inbox/updated_trigger.sql", i)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -67,10 +68,15 @@ func inboxRelations(s *spec.Spec, i *spec.Inbox) render.InboxRelations {
 		return render.Name{Schema: i.Relation.Schema, Name: spec.DerivedName(i.Relation.Name + suffix)}
 	}
 	internal := func(suffix string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix)) }
+	// Two of them, so that a message that waits for the tick that makes it a dead letter does not keep others from being counted.
+	attempts := make([]render.Attempts, 2)
+	for n := range attempts {
+		attempts[n] = render.Attempts{Schemas: schemasOf(s), Sequence: internal(fmt.Sprintf("_attempts_%d", n)), Inbox: i.Name, No: n}
+	}
 	return render.InboxRelations{
 		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: internal("_claim_cursor"),
 		AloneUntil: internal("_alone_until"), HighWatermark: internal("_high_watermark"),
-		PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"),
+		PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"), Attempts: attempts,
 	}
 }
 

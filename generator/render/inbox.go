@@ -39,6 +39,15 @@ type Inbox struct {
 type InboxRelations struct {
 	Table, OrderIndex, ClaimCursor, AloneUntil, HighWatermark Name
 	PendingView, DLQView, StatsView                           Name
+	Attempts                                                  []Attempts
+}
+
+// Attempts is a sequence that counts the attempts of one message of an inbox at a time.
+type Attempts struct {
+	Schemas
+	Sequence Name
+	Inbox    string
+	No       int
 }
 
 // InboxFunctions are the functions of an inbox whose statements are its own, and the shared one that says what a worker's part is.

@@ -211,6 +211,7 @@ create table pgtrickle.pgt_inbox_config (
     critical_pending_age  interval    not null,
     degraded_dlq          bigint      not null,
     claim_cursor          name        not null,
+    attempts              name[]      not null,
     alone_until           name        not null,
     high_watermark        name        not null,
     created_at            timestamptz not null default now()
@@ -341,16 +342,6 @@ $function$;
 comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is
     'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
 
--- Attempts of messages whose claims come to nothing, each that of one message: see pgt_count_attempt.
-create sequence pgtrickle_internal.pgt_attempts_0 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_1 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_2 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_3 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_4 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_5 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_6 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_7 minvalue 0 start 0;
-
 -- The configuration of an inbox; an error if there is none of this name.
 -- Reads pgt_inbox_config.
 create function pgtrickle_internal.pgt_inbox(p_inbox text)
@@ -400,61 +391,73 @@ as $function$
 $function$;
 
 -- Counts an attempt of a message that a claim has locked and that came back from an earlier claim; false if it became a dead letter by it.
--- Reads pgt_inbox_config; reads and writes the inbox, pgtrickle_internal.pgt_attempts_0 and so on; moves the inbox's sequence
--- p_alone_until.
+-- Reads pgt_inbox_config; reads and writes the inbox; moves its sequences of attempts and alone_until.
 --
 -- A count must outlive the rollback of the transaction that counts. So a few sequences hold counts, each that of one message: from the
--- highest bit a hash of the inbox (8 bits), one of the message (22), when it was counted (seconds, 23) and its attempts (10).
-create function pgtrickle_internal.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid, p_alone_until regclass)
+-- highest bit the block (30 bits), line (11) and xmin (10) of its row, when it was counted (2) and its attempts (10). A change of the
+-- message gives its row another place, so its attempts begin again, and the sequence is free.
+create function pgtrickle_internal.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid)
     returns boolean
     language plpgsql
 as $function$
 declare
     v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_table    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_now      bigint := floor(extract(epoch from clock_timestamp()) / 1800)::bigint & 3;
+    v_place    point;
+    v_xmin     bigint;
     v_locker   xid;
-    v_hash     bigint;
-    v_now      bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
+    v_version  bigint;
     v_slot     record;
+    v_is_held  boolean;
     v_attempts bigint := 1::bigint;
 begin
-    -- Whatever changes the message gives its row another xmin, and so another hash: its attempts begin anew.
-    execute format($sql$
-        select ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(i.event_id || ' ' || i.xmin::text, 0) & 4194303), i.xmax
-        from %I.%I i
-        where i.event_id = $2
-        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
-    into v_hash, v_locker
-    using p_inbox, p_event_id;
+    execute format('select i.ctid::text::point, i.xmin::text::bigint, i.xmax from %s i where i.event_id = $1', v_table)
+    into v_place, v_xmin, v_locker
+    using p_event_id;
     if v_locker = p_locker then
-        return true; -- this claim's own lock: the row was changed meanwhile, and read anew
+        return true; -- this claim's own lock: the row was changed meanwhile, and read again
     end if;
+    v_version := ((v_place[0]::bigint & 1073741823) << 21) | (v_place[1]::bigint << 10) | (v_xmin & 1023);
 
-    -- The message's own slot, or one that was not used for an hour, or the one with the fewest attempts, whose message begins again.
-    select s.slot, s.hash, s.attempts into v_slot
-    from (
-        select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
-        from generate_series(0, 7) n
-        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle_internal', n)::regclass as slot) s
+    -- The message's own sequence, or one whose message has changed or was not counted for half an hour. If there is none, others are
+    -- counted now, and this one once they are done.
+    for v_slot in
+        select s.*
+        from (
+        select v.slot, v.value, v.value >> 12 as version, format('(%s,%s)', v.value >> 33, (v.value >> 22) & 2047)::tid as place,
+               (v.value >> 12) & 1023 as xmin_end, (v.value >> 10) & 3 as counted, v.value & 1023 as attempts
+        from unnest(v_inbox.attempts) n
+        cross join lateral (select format('%I.%I', 'pgtrickle_internal', n)::regclass as slot) s
         cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
-    ) s
-    order by s.hash <> v_hash, case when s.age between 0 and 3600 then s.attempts else 0 end, random()
-    limit 1;
-    if v_slot.hash = v_hash then
+        ) s
+        order by s.version <> v_version, s.attempts
+    loop
+        execute format('select exists (select from %s i where i.ctid = $1 and i.xmin::text::bigint & 1023 = $2 and i.processed_at is null '
+            'and i.retry_count < $3)', v_table)
+        into v_is_held
+        using v_slot.place, v_slot.xmin_end, v_inbox.max_retries;
+        v_is_held := v_is_held and v_slot.version <> v_version and ((v_now - v_slot.counted) & 3) in (0, 1);
+        exit when not v_is_held;
+    end loop;
+    if v_is_held then
+        return true;
+    elsif v_slot.version = v_version then
         v_attempts := v_slot.attempts + 1;
     end if;
 
-    perform setval(v_slot.slot, (v_hash << 33) | (v_now << 10) | least(v_attempts, v_inbox.max_attempts));
+    perform setval(v_slot.slot, (v_version << 12) | (v_now << 10) | least(v_attempts, v_inbox.max_attempts));
     if v_attempts >= v_inbox.max_attempts then
         -- This transaction may be rolled back, too: see pgt_inbox_tick.
-        execute format('update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1',
-            v_inbox.inbox_schema, v_inbox.inbox_table)
+        execute format('update %s i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1', v_table)
         using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
         return false;
     end if;
     -- In the second half of its attempts a message is claimed alone, which distinguishes the one that kills its worker from those
     -- claimed together with it.
     if (v_attempts + 1) * 2 >= v_inbox.max_attempts then
-        perform setval(p_alone_until, floor(extract(epoch from clock_timestamp()))::bigint + 3600);
+        perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.alone_until)::regclass,
+            floor(extract(epoch from clock_timestamp()))::bigint + 3600);
     end if;
     return true;
 end;
@@ -918,8 +921,7 @@ end;
 $function$;
 
 -- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, dead letters, alerts.
--- Reads what inbox_health() reads; writes pgt_tasks, pgt_inbox_progress, the inbox, pgtrickle_internal.pgt_attempts_0 and so on,
--- pgt_inbox_dead;
+-- Reads what inbox_health() reads; writes pgt_tasks, pgt_inbox_progress, the inbox, its sequences of attempts, pgt_inbox_dead;
 -- notifies pg_trickle_alert.
 create function pgtrickle_internal.pgt_inbox_tick(p_inbox text)
     returns void
@@ -932,8 +934,7 @@ declare
     v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table   regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
     v_every   interval := interval '0';
-    v_now     bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
-    v_hashes  bigint[];
+    v_slot    record;
     v_low     timestamptz;
     v_counted bigint;
     v_found   bigint;
@@ -950,35 +951,32 @@ begin
         perform pgtrickle_internal.pgt_inbox_settle(p_inbox);
 
         -- Messages that had all their attempts are dead letters, also where the claim that found this was rolled back. Each is looked for
-        -- once: another attempt says so, and an age at which others may have its slot.
-        select array_agg(s.hash) filter (
-                   where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null
-               )
-        into v_hashes
-        from (
-            select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
-        from generate_series(0, 7) n
-        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle_internal', n)::regclass as slot) s
+        -- once, as another attempt says. If the claim was not rolled back, this version of its row is no more.
+        for v_slot in
+            select s.*
+            from (
+        select v.slot, v.value, v.value >> 12 as version, format('(%s,%s)', v.value >> 33, (v.value >> 22) & 2047)::tid as place,
+               (v.value >> 12) & 1023 as xmin_end, (v.value >> 10) & 3 as counted, v.value & 1023 as attempts
+        from unnest(v_inbox.attempts) n
+        cross join lateral (select format('%I.%I', 'pgtrickle_internal', n)::regclass as slot) s
         cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
-        ) s
-        where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = v_inbox.max_attempts;
-        if v_hashes is not null then
-            -- It is among the first that claims would find. If the claim was not rolled back, this version of its row is no more.
+            ) s
+            where s.attempts = v_inbox.max_attempts
+        loop
+            perform setval(v_slot.slot, v_slot.value + 1);
             execute format($sql$
                 update %1$s i
                 set retry_count = greatest(i.retry_count, $3), error = $4
-                where i.event_id = any (array(
-                    select o.event_id
-                    from pgtrickle.inbox_pending($1, 10000) f
-                    join %1$s o on o.event_id = f.event_id
-                    where o.processed_at is null and o.retry_count < $3 and (
-                        ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(o.event_id || ' ' || o.xmin::text, 0) & 4194303)
-                    ) = any ($2)
-                    for update of o skip locked
-                ))
+                where i.ctid = (
+                    select o.ctid
+                    from %1$s o
+                    where o.ctid = $1 and o.xmin::text::bigint & 1023 = $2 and o.processed_at is null and o.retry_count < $3
+                    for update skip locked
+                )
                 $sql$, v_table)
-            using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
-        end if;
+            using v_slot.place, v_slot.xmin_end, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts ||
+                ' times, and neither processed nor failed';
+        end loop;
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
         -- the
@@ -1071,6 +1069,14 @@ begin
 end;
 $function$;
 
+-- Attempts of messages of inbox order_events whose claims come to nothing, each sequence those of one message: see pgt_count_attempt.
+create sequence pgtrickle_internal.order_events_attempts_0 minvalue 0 start 0;
+create sequence pgtrickle_internal.order_events_attempts_1 minvalue 0 start 0;
+
+-- Attempts of messages of inbox payments whose claims come to nothing, each sequence those of one message: see pgt_count_attempt.
+create sequence pgtrickle_internal.payments_attempts_0 minvalue 0 start 0;
+create sequence pgtrickle_internal.payments_attempts_1 minvalue 0 start 0;
+
 -- Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer).
 create function pgtrickle.inbox_is_my_partition(p_inbox text, p_aggregate_id text, p_worker_id integer, p_total_workers integer)
     returns boolean
@@ -1098,28 +1104,15 @@ create function pgtrickle.inbox_receive(
     language plpgsql
 as $function$
 declare
-    v_stored   boolean;
+    v_stored boolean;
 begin
-    if p_event_type is null or p_payload is null then
+    if p_event_id is null or p_event_type is null or p_payload is null then
         raise exception using
             errcode = '22023',
-            message = case when p_event_type is null then 'p_event_type' else 'p_payload' end || ' must not be null',
+            message = case when p_event_id is null then 'p_event_id' when p_event_type is null then 'p_event_type' else 'p_payload' end
+                || ' must not be null',
             detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
-            hint = 'A message has a type and a payload.';
-    end if;
-    if p_event_id is null then
-        perform pgtrickle_internal.pgt_inbox(p_inbox);
-        raise exception using
-            errcode = '22023',
-            message = 'p_event_id must not be null',
-            detail = 'Inbox ' || p_inbox || ' tells duplicates by it.',
-            hint = 'Use the id that the sender gave, never one made up on arrival.';
-    elsif octet_length(p_event_id) > 2684 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_event_id must not be longer than 2684 bytes',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || ': it has ' || octet_length(p_event_id) || '.',
-            hint = 'Let the sender use shorter ids, or use a hash of the id.';
+            hint = 'A message has the id that its sender gave, a type and a payload.';
     end if;
 
     case p_inbox
@@ -2012,8 +2005,7 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker,
-                    'pgtrickle_internal.order_events_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -2049,8 +2041,7 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker,
-                    'pgtrickle_internal.order_events_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -2172,12 +2163,13 @@ insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
     retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
     with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
-    claim_cursor, alone_until, high_watermark
+    claim_cursor, attempts, alone_until, high_watermark
 ) values (
     'order_events', 'pgtrickle', 'order_events', true, 'event_id', 'event_type', 'processed_at',
     'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
-    'order_events_claim_cursor', 'order_events_alone_until', 'order_events_high_watermark'
+    'order_events_claim_cursor', array['order_events_attempts_0', 'order_events_attempts_1'], 'order_events_alone_until',
+        'order_events_high_watermark'
 );
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: retention');
@@ -2347,8 +2339,7 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker,
-                    'pgtrickle_internal.payments_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -2384,8 +2375,7 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker,
-                    'pgtrickle_internal.payments_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -2503,17 +2493,17 @@ insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
     retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
     with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
-    claim_cursor, alone_until, high_watermark
+    claim_cursor, attempts, alone_until, high_watermark
 ) values (
     'payments', 'pgtrickle', 'payments', true, 'event_id', 'event_type', 'processed_at',
     'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
-    'payments_claim_cursor', 'payments_alone_until', 'payments_high_watermark'
+    'payments_claim_cursor', array['payments_attempts_0', 'payments_attempts_1'], 'payments_alone_until', 'payments_high_watermark'
 );
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '0cbac12ce83cca5d505f21d80fa5908a', 'plain');
+values ('shop', '1.0.0', '5af9227cd5d42ff63403c1d983cf8cb5', 'plain');
 select pgtrickle.attach();
 
 commit;
