@@ -39,7 +39,7 @@ begin
         perform pg_advisory_xact_lock(%[3]s, v_group.group_no);
         select greatest(s.committed_offset, v_group.start_id) into v_offset from %[5]s.pgt_group_state(v_group) s;
         update %[5]s.pgt_lease_log l
-        set state = 'done', lease_id = null, lost_by = %[5]s.pgt_lost_by(l.lost_by, l.consumer_id)
+        set state = 'done', lost = l.lost or l.consumer_id is not null
         where l.group_no = v_group.group_no and l.state <> 'done';
         select max(l.no) into v_no from %[5]s.pgt_lease_log l where l.group_no = v_group.group_no;
         insert into %[5]s.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
@@ -63,7 +63,7 @@ func consumerGroup(view render.Extension, g render.Group) upgrade.Made {
 	return upgrade.Made{
 		Kind: "consumer group", Name: g.Name + " of " + g.Outbox, Definition: g.Reset + " " + g.MaxAttempts, Loses: "where consumer group " + g.Name + " stands",
 		Drop: fmt.Sprintf("select %s.drop_consumer_group(%s, true);\n", view.Schema(), name),
-		Anew: fmt.Sprintf("update %s.pgt_consumer_groups set auto_offset_reset = %s, max_attempts = %s where group_name = %s;\n",
+		Recreate: fmt.Sprintf("update %s.pgt_consumer_groups set auto_offset_reset = %s, max_attempts = %s where group_name = %s;\n",
 			view.Schema(), sqltext.Literal(g.Reset), g.MaxAttempts, name),
 	}
 }
@@ -76,7 +76,7 @@ func madeOutbox(view render.Extension, o render.Outbox) []upgrade.Made {
 	if o.Asked {
 		outbox.Definition = "asked for"
 	} else {
-		outbox.Anew = drop
+		outbox.Recreate = drop
 	}
 	made := append([]upgrade.Made{outbox}, rights("consumer", o.Consumer, o.Table.String(), o.DeltaRows.String(), o.Latest.String(), "sequence "+o.IDs.String())...)
 	made = append(made, rights("monitor", o.Monitor, o.Table.String(), "sequence "+o.IDs.String())...)

@@ -1,8 +1,29 @@
 package render
 
-import "github.com/pgsluice/sluice/ivm/sqltext"
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
 
 // What the catalog has of a stream table, from which shared functions create it.
+
+// StreamTableRow is a stream table's row of the catalog, which has the columns that some stream table needs.
+type StreamTableRow struct {
+	StreamTable
+	All Extension
+}
+
+// ReadRow is a relation's row of the catalog.
+type ReadRow struct {
+	Read
+	All Extension
+}
+
+// Stacked reports whether a stream table reads another.
+func (p Plan) Stacked() bool {
+	return p.any(func(t StreamTable) bool { return len(t.Upstream) > 0 })
+}
 
 // ApplyName is the name of the function that applies its changes; empty if everything is recomputed.
 func (t StreamTable) ApplyName() string {
@@ -122,8 +143,8 @@ type Strategy struct{ Name, Does string }
 var strategies = []Strategy{
 	{"merge_rows", "the rows by which the query changes are added and taken away"},
 	{"merge_groups", "what their rows change is added to the stored groups"},
-	{"rescan_keys", "groups that changes touch are computed anew"},
-	{"recompute", "everything is computed anew, and the difference is applied"},
+	{"rescan_keys", "affected groups are recomputed"},
+	{"recompute", "everything is recomputed, and the difference is applied"},
 }
 
 // Strategies lists those that stream tables have.
@@ -166,11 +187,39 @@ func (p Plan) AnyCron() bool {
 	return p.any(func(t StreamTable) bool { return len(t.DueFunctions) > 0 })
 }
 
+// AnySeldom reports whether a refresh after the fill of a stream table would be a waste.
+func (p Plan) AnySeldom() bool { return p.any(func(t StreamTable) bool { return t.Seldom }) }
+
+// AnyIndex reports whether the spec asks for indexes of stream tables.
+func (p Plan) AnyIndex() bool { return p.any(func(t StreamTable) bool { return len(t.Indexes) > 0 }) }
+
+// AnyGrant reports whether roles may read stream tables.
+func (p Plan) AnyGrant() bool { return p.any(func(t StreamTable) bool { return len(t.Grants) > 0 }) }
+
 // AnyOnline reports whether a new definition of a stream table is filled beside the old rows.
 func (p Plan) AnyOnline() bool { return p.any(func(t StreamTable) bool { return t.Online }) }
 
 // AnyDelta reports whether a stream table follows change logs.
 func (p Plan) AnyDelta() bool { return p.any(func(t StreamTable) bool { return len(t.Delta) > 0 }) }
+
+// ReadsViews reports whether a stream table reads a view.
+func (p Plan) ReadsViews() bool {
+	return slices.ContainsFunc(p.Reads, func(r Read) bool { return r.Kind == "view" })
+}
+
+// AnyKeys reports whether a stream table that follows change logs finds rows by the unique key of a source.
+func (p Plan) AnyKeys() bool {
+	return slices.ContainsFunc(p.Reads, func(r Read) bool {
+		return slices.ContainsFunc(r.Needs, func(n Need) bool { return len(n.UniqueOn) > 0 })
+	})
+}
+
+// TypedReads reports whether the generated SQL is for certain types of columns only.
+func (p Plan) TypedReads() bool {
+	return slices.ContainsFunc(p.Reads, func(r Read) bool {
+		return slices.ContainsFunc(r.Needs, func(n Need) bool { return len(n.Types) > 0 })
+	})
+}
 
 // AnyFuse reports whether a stream table has a fuse.
 func (p Plan) AnyFuse() bool { return p.any(func(t StreamTable) bool { return t.Fuse != "" }) }

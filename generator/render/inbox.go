@@ -84,7 +84,7 @@ func (i Inbox) IsDead(a string) string {
 	return fmt.Sprintf("%[1]s.processed_at is null and %[1]s.retry_count >= %[2]d", a, i.MaxRetries)
 }
 
-// DueAt is when row a of the retry queue may be claimed: the clock of a sender may be ahead, which delays nothing.
+// DueAt is when row a of the retry queue may be claimed: the clock of a sender may be ahead of the server's, which delays nothing.
 func (e Extension) DueAt(a string) string {
 	arrived := fmt.Sprintf("least(%s.received_at, clock_timestamp())", a)
 	switch len(e.WithoutDelay()) {

@@ -6,7 +6,7 @@
 // with Main. Databases are copies of templates, owned by
 // the plain role owner, because all that is generated must work for a user who
 // is no superuser. SLUICE_TEST_PG names the server's major version;
-// with SLUICE_TEST_XIDS=n its transaction numbers begin anew after n transactions.
+// with SLUICE_TEST_XIDS=n its transaction numbers begin again after n transactions.
 package pgtest
 
 import (
@@ -103,7 +103,7 @@ func equip(ctx context.Context, s *commandtest.Server) error {
 	return err
 }
 
-// HasCron tells whether the shared server runs pg_cron. The matrix runs also
+// HasCron reports whether the shared server runs pg_cron. The matrix runs also
 // on servers that it is not packaged for.
 func HasCron(t testing.TB) bool {
 	t.Helper()

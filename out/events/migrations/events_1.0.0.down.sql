@@ -2,7 +2,7 @@
 
 begin;
 
--- Refuses, before anything is changed, what would have a name that others have, or replace what extension events did not make.
+-- Refuses, before anything is changed, to replace what extension events did not make.
 do $do$
 declare
     v_found record;
@@ -60,14 +60,9 @@ begin
     if found then
         raise exception using
             errcode = '42710',
-            message = format(case when v_found.replaced then '%1$s was not made by extension %3$s: %2$s' else '%s already exists: %s' end,
-                v_found.kind, v_found.name, 'events'),
+            message = format('%s was not made by extension %s: %s', v_found.kind, 'events', v_found.name),
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'events'),
-            hint = case
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
-                    '(Sluice: events in events).'
-                else 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.'
-            end;
+            hint = 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: events in events).';
     end if;
 end;
 $do$;
@@ -85,8 +80,7 @@ drop view events.outbox_shop_events_cloudevents;
 drop table events.outbox_shop_events;
 drop procedure events.run("interval", "interval");
 drop function events.tick_once();
-drop procedure events.tick();
-drop procedure events_internal.pgt_pass(bool);
+drop procedure events.tick(bool);
 drop function events_internal.pgt_take_task(text, "interval");
 drop procedure events_internal.pgt_commit(bool);
 drop function events_internal.pgt_check_origin();
@@ -118,23 +112,16 @@ drop function events_internal.pgt_commit_lanes(events.pgt_consumer_groups, text,
 drop function events_internal.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz);
 drop function events_internal.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4);
 drop function events_internal.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange);
-drop function events_internal.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, timestamptz, int8);
-drop function events_internal.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz);
-drop function events_internal.pgt_grant_row(events.pgt_consumer_groups, events_internal.pgt_lease_log, text, int8, timestamptz,
-    timestamptz);
+drop function events_internal.pgt_lock_leases(events.pgt_consumer_groups, text);
+drop function events_internal.pgt_grant_again(events.pgt_consumer_groups, int2, int8, bool, text, int4, timestamptz, timestamptz);
 drop function events_internal.pgt_settle(int4, text, int8, int8, int8, int8, int8, bool, timestamptz, int4);
 drop function events_internal.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot,
     int8, xid8[], text[]);
-drop function events_internal.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz);
-drop function events_internal.pgt_lock_leases(events.pgt_consumer_groups, text);
 drop function events_internal.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text);
-drop function events_internal.pgt_ask(text);
 drop function events_internal.pgt_count_ids(int8multirange);
-drop function events_internal.pgt_lost_by(text[], text);
 drop function events_internal.pgt_group(text, text, text);
 drop function events_internal.pgt_watch_outboxes();
 drop function events.outbox_status(text);
-drop function events_internal.pgt_outbox_counts(text);
 drop function events.outbox_publish(text, text, jsonb, text, jsonb);
 drop function events_internal.pgt_publication(name, regclass, bool);
 drop function events_internal.pgt_outbox_drain(text, int4);
@@ -144,7 +131,7 @@ drop function events_internal.pgt_lease_heads(events.pgt_consumer_groups);
 drop function events_internal.pgt_outbox_name(text);
 drop function events_internal.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]);
 drop function events_internal.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]);
-drop function events_internal.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8);
+drop function events_internal.pgt_lanes_seen(events.pgt_consumer_groups, int8, int8, int8);
 drop function events_internal.pgt_outbox_next(text, int8, int4);
 drop function events_internal.pgt_publishers(text);
 drop function events_internal.pgt_outbox_visible(text, int8multirange, int4);

@@ -30,7 +30,7 @@ type Crowd struct {
 	Seed       uint64
 	For        time.Duration
 	Isolations []string // of the writers
-	Refills    bool     // stream tables in immediate mode are filled anew, again and again
+	Refills    bool     // stream tables in immediate mode are filled again, again and again
 
 	t      *testing.T
 	db     *pgtest.Database
@@ -81,7 +81,7 @@ func (c *Crowd) start(group *sync.WaitGroup, n int, user string, body func(conte
 	}
 }
 
-// over tells whether to go home: in time, or as long after it as a slow machine needs to do something worth a check.
+// over reports whether to go home: in time, or as long after it as a slow machine needs to do something worth a check.
 func (c *Crowd) over() bool {
 	late := time.Since(c.until)
 	return c.failed.Load() || late > 0 && c.committed.Load() >= enough || late > time.Minute
@@ -119,7 +119,7 @@ func (c *Crowd) refill(ctx context.Context, conn *pgx.Conn, _ int) error {
 			{"call chaos_internal.pgt_fill()"}, {"call chaos_internal.pgt_fill()"},
 		} {
 			if err := (transaction{isolation: ReadCommitted}).alone(ctx, conn, steps); err != nil {
-				return fmt.Errorf("filling anew: %w", err)
+				return fmt.Errorf("filling again: %w", err)
 			}
 		}
 		c.refreshes.Add(1)

@@ -38,7 +38,7 @@ func (m maker) transaction(isolation, prepared string) transaction {
 	return t
 }
 
-// commits tells whether it stays.
+// commits reports whether it stays.
 func (t transaction) commits() bool { return t.end[len(t.end)-1][0] == 'c' }
 
 // run runs it once.
@@ -91,7 +91,7 @@ func (t transaction) judge(err error) outcome {
 }
 
 // tries is how often a writer tries a transaction; after retriesAlone of them, others wait while it does. In repeatable read one that takes many
-// locks starts anew whenever another was faster, and on a slow machine with nine others that may be always.
+// locks starts again whenever another was faster, and on a slow machine with nine others that may be always.
 const (
 	tries        = 300
 	retriesAlone = 150

@@ -19,7 +19,7 @@ import (
 )
 
 // crowd is a group with publishers and consumers at work. What consumers do is done in one transaction with the commit of
-// the offset, so every event must have its effect once, whoever dies.
+// the offset, so every event must have its effect once, whichever session dies.
 type crowd struct {
 	t         *testing.T
 	db        *pgtest.Database
@@ -60,7 +60,7 @@ func (c *crowd) poll(ctx context.Context, conn *pgx.Conn, name string, batch int
 	return got, err
 }
 
-// work has the effect and commits the offset; it tells whether the rows were still the consumer's.
+// work has the effect and commits the offset; it reports whether the rows were still the consumer's.
 func (c *crowd) work(ctx context.Context, conn *pgx.Conn, name string, rows []row, die bool) (kept bool, err error) {
 	var ids, payloads []int64
 	var keys []*string
@@ -88,7 +88,7 @@ func (c *crowd) work(ctx context.Context, conn *pgx.Conn, name string, rows []ro
 	return kept, err
 }
 
-// leaseLost tells an error that rolls the work back from others.
+// leaseLost reports whether an error rolls the work back.
 func leaseLost(err error) bool {
 	var failed *pgconn.PgError
 	return errors.As(err, &failed) && failed.Code == "55000" && strings.HasPrefix(failed.Message, "lease lost: ")
