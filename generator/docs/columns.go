@@ -5,7 +5,7 @@ type column struct{ name, typ, meaning string }
 
 // catalogOrder lists the shared tables and views that users read.
 var catalogOrder = []string{
-	"pgt_extension", "pgt_version_history", "pgt_settings", "pgt_tasks", "pgt_inbox_config", "pgt_inbox_paused", "pgt_stream_tables", "pgt_refresh_history",
+	"pgt_extension", "pgt_version_history", "pgt_settings", "pgt_tasks", "pgt_inbox_config", "pgt_stream_tables", "pgt_refresh_history",
 	"pgt_outbox_config", "pgt_consumer_groups", "pgt_consumer_group_lag", "pgt_consumer_status", "pgt_consumer_offsets",
 	"pgt_consumer_active_leases", "pgt_consumer_leases", "pgt_consumer_dead_letters", "pgt_consumer_claim_check_acks",
 }
@@ -130,15 +130,10 @@ var columns = map[string][]column{
 		{"critical_pending_age", "", "The same for critical."},
 		{"degraded_dlq", "", "Dead letters at which it is degraded."},
 		{"claim_cursor", "", "The sequence that holds the time up to which claims have come."},
-		{"rescan_after", "", "The sequence that holds the time after which a claim looks behind the cursor again."},
+		{"attempts", "", "The sequences that count claims without a mark or a failure, each those of one message."},
 		{"alone_until", "", "The sequence that holds the time until which claims hand out one message each, to find one that kills its worker."},
 		{"high_watermark", "", "The sequence that holds the time before which messages are counted as late."},
-		{"received", "", "The sequence that numbers received messages."},
 		{"created_at", "", "When it was installed."},
-	},
-	"pgt_inbox_paused": {
-		{"inbox_name", "", "The inbox."},
-		{"paused_at", "", "When `pause_inbox` was called."},
 	},
 	"pgt_stream_tables": {
 		{"pgt_name", "name", "The stream table."},

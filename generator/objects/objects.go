@@ -100,23 +100,19 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 // inboxes adds the objects that all inboxes share, without the functions that users call.
 func (b *builder) inboxes(view render.Extension) {
 	b.add("catalog/pgt_inbox_config.sql", view)
-	b.add("catalog/pgt_inbox_paused.sql", view, dumped)
+	b.add("catalog/pgt_inbox_claims.sql", view, dumpedWhere("where no = 0"))
 	for _, name := range []string{
-		"pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_deltas_last", "pgt_inbox_rates", "pgt_inbox_retry_queue", "pgt_inbox_retry_due", "pgt_inbox_retry_received",
+		"pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_retry_queue", "pgt_inbox_retry_due", "pgt_inbox_retry_received",
 	} {
 		b.add("catalog/"+name+".sql", view)
 	}
-	b.add("catalog/pgt_inbox_totals.sql", view, dumpedWhere("where is_expired"))
+	b.add("catalog/pgt_inbox_expired.sql", view, dumped)
 	b.add("catalog/pgt_inbox_dead.sql", view, dumpedWhere("where is_alert"))
 	b.add("catalog/pgt_inbox_dead_age.sql", view)
-	b.add("catalog/pgt_inbox_counted.sql", view)
 	b.add("inbox/inbox_is_my_partition.sql", view)
-	for _, slot := range view.AttemptSlots() {
-		b.add("catalog/pgt_attempts.sql", slot)
-	}
 	for _, name := range []string{
-		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_changed", "pgt_inbox_summary",
-		"pgt_inbox_fold", "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_rebuild", "pgt_inbox_tick",
+		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_rebuild",
+		"pgt_inbox_changed", "pgt_inbox_row_changed", "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_tick",
 	} {
 		b.add("inbox/"+name+".sql", view)
 	}
@@ -134,13 +130,11 @@ func (b *builder) inbox(i render.Inbox) {
 		return resumes(fmt.Sprintf("select setval(%s, 0);\n", sequence.Regclass()))
 	}
 	b.add("inbox/claim_cursor.sql", i, restarted(i.ClaimCursor))
-	b.add("inbox/rescan_after.sql", i, restarted(i.RescanAfter))
+	for _, sequence := range i.Attempts {
+		b.add("inbox/attempts.sql", sequence)
+	}
 	b.add("inbox/alone_until.sql", i)
 	b.add("inbox/high_watermark.sql", i, restarted(i.HighWatermark))
-	b.add("inbox/received.sql", i, restarted(i.Received))
-	for _, template := range []string{"inserted", "updated"} {
-		b.add("inbox/"+template+".sql", i)
-	}
 	b.add("inbox/updated_trigger.sql", i)
 	b.add("inbox/deleted_trigger.sql", i)
 	for _, template := range []string{"inserted_trigger", "moved_trigger", "truncated_trigger"} {

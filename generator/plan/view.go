@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -67,10 +68,15 @@ func inboxRelations(s *spec.Spec, i *spec.Inbox) render.InboxRelations {
 		return render.Name{Schema: i.Relation.Schema, Name: spec.DerivedName(i.Relation.Name + suffix)}
 	}
 	internal := func(suffix string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix)) }
+	// Two of them, so that a message that waits for the tick that makes it a dead letter does not keep others from being counted.
+	attempts := make([]render.Attempts, 2)
+	for n := range attempts {
+		attempts[n] = render.Attempts{Schemas: schemasOf(s), Sequence: internal(fmt.Sprintf("_attempts_%d", n)), Inbox: i.Name, No: n}
+	}
 	return render.InboxRelations{
-		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: internal("_claim_cursor"), RescanAfter: internal("_rescan_after"),
-		AloneUntil: internal("_alone_until"), HighWatermark: internal("_high_watermark"), Received: internal("_received"),
-		PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"),
+		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: internal("_claim_cursor"),
+		AloneUntil: internal("_alone_until"), HighWatermark: internal("_high_watermark"),
+		PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"), Attempts: attempts,
 	}
 }
 
@@ -79,7 +85,7 @@ func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 		return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix))
 	}
 	return render.InboxFunctions{
-		InsertedFn: at("_inserted"), UpdatedFn: at("_updated"), ClaimFn: at("_claim"), PartitionFn: schemasOf(s).In("inbox_is_my_partition"),
+		ClaimFn: at("_claim"), PartitionFn: schemasOf(s).In("inbox_is_my_partition"),
 	}
 }
 

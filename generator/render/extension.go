@@ -118,15 +118,3 @@ type Role struct {
 	Role    string
 	Schemas []string // that it may use
 }
-
-// attemptSlots is how many messages can have their attempts counted at a time, in all inboxes: one for each of some workers that die again and again.
-const attemptSlots = 8
-
-// AttemptSlots lists the sequences that count attempts.
-func (e Extension) AttemptSlots() []Name {
-	slots := make([]Name, attemptSlots)
-	for n := range slots {
-		slots[n] = e.InInternal(fmt.Sprintf("pgt_attempts_%d", n))
-	}
-	return slots
-}

@@ -37,13 +37,22 @@ type Inbox struct {
 
 // InboxRelations are the table, sequences, index and views of an inbox. What else is kept of it stands in tables that all inboxes share.
 type InboxRelations struct {
-	Table, OrderIndex, ClaimCursor, RescanAfter, AloneUntil, HighWatermark, Received Name
-	PendingView, DLQView, StatsView                                                  Name
+	Table, OrderIndex, ClaimCursor, AloneUntil, HighWatermark Name
+	PendingView, DLQView, StatsView                           Name
+	Attempts                                                  []Attempts
+}
+
+// Attempts is a sequence that counts the attempts of one message of an inbox at a time.
+type Attempts struct {
+	Schemas
+	Sequence Name
+	Inbox    string
+	No       int
 }
 
 // InboxFunctions are the functions of an inbox whose statements are its own, and the shared one that says what a worker's part is.
 type InboxFunctions struct {
-	InsertedFn, UpdatedFn, ClaimFn, PartitionFn Name
+	ClaimFn, PartitionFn Name
 }
 
 // Retry is the back-off of an inbox.
@@ -75,18 +84,17 @@ func (i Inbox) IsDead(a string) string {
 	return fmt.Sprintf("%[1]s.processed_at is null and %[1]s.retry_count >= %[2]d", a, i.MaxRetries)
 }
 
-// IsOver is the condition that row a is no longer pending.
-func (i Inbox) IsOver(a string) string {
-	return fmt.Sprintf("(%[1]s.processed_at is not null or %[1]s.retry_count >= %[2]d)", a, i.MaxRetries)
-}
-
 // DueAt is when row a of the retry queue may be claimed: the clock of a sender may be ahead of the server's, which delays nothing.
-func (i Inbox) DueAt(a string) string {
+func (e Extension) DueAt(a string) string {
 	arrived := fmt.Sprintf("least(%s.received_at, clock_timestamp())", a)
-	if i.Retry == nil {
+	switch len(e.WithoutDelay()) {
+	case 0:
+		return fmt.Sprintf("coalesce(%s.available_at, %s)", a, arrived)
+	case len(e.Inboxes):
 		return arrived
+	default: // not all inboxes have the column
+		return fmt.Sprintf("coalesce((to_jsonb(%s) ->> 'available_at')::timestamptz, %s)", a, arrived)
 	}
-	return fmt.Sprintf("coalesce(%s.available_at, %s)", a, arrived)
 }
 
 // Micros is a timestamp as microseconds since 1970.

@@ -67,10 +67,10 @@ var tamperings = []tampering{
 		sql: []string{
 			"create or replace function app.inbox_health(p_inbox text) returns jsonb language sql as 'select null::jsonb'",
 			"alter function app.inbox_status() security definer",
-			"create or replace function app_internal.letters_inserted() returns trigger language plpgsql as 'begin return null; end'",
+			"create or replace function app_internal.pgt_inbox_row_changed() returns trigger language plpgsql as 'begin return null; end'",
 			"insert into app.letters (event_id, event_type, payload, processed_at) values ('unseen', 't', '{}', now())",
 			"comment on function app.pause_inbox(text) is 'mine'",
-			"grant execute on function app_internal.letters_updated() to public",
+			"grant execute on function app_internal.pgt_inbox_row_changed() to public",
 		},
 		plain: []string{
 			"drop function app.inbox_pending(text, int)",
@@ -104,7 +104,7 @@ var tamperings = []tampering{
 			"drop view app.large",
 			"drop index app.outbox_parts_lane",
 			"drop index app.letters_order", "create index letters_order on app.letters (event_id desc)",
-			"drop index app_internal.pgt_inbox_deltas_last",
+			"drop index app_internal.pgt_inbox_retry_due",
 			"drop index app_internal.public_totals_idx1",
 			"create index mine on app.letters (source)",
 		},
@@ -135,16 +135,16 @@ var tamperings = []tampering{
 	{
 		name: "sequences",
 		plain: []string{
-			"drop sequence app_internal.letters_high_watermark cascade", "drop sequence app_internal.letters_received cascade", "drop sequence app_internal.letters_claim_cursor", "drop sequence app_internal.large_last_xid", "drop sequence app_internal.pgt_change_no cascade",
+			"drop sequence app_internal.letters_high_watermark cascade", "drop sequence app_internal.letters_claim_cursor", "drop sequence app_internal.large_last_xid", "drop sequence app_internal.pgt_change_no cascade",
 			"insert into app.letters (event_id, event_type, payload, processed_at) values ('no_sequence', 't', '{}', now())",
 		},
-		member: []string{"alter extension sluice_drift_test drop sequence app_internal.letters_rescan_after", "drop sequence app_internal.letters_rescan_after"},
+		member: []string{"alter extension sluice_drift_test drop sequence app_internal.letters_claim_cursor", "drop sequence app_internal.letters_claim_cursor"},
 	},
 	{
 		name: "whole relations",
 		sql:  []string{"drop table app_internal.large_rows cascade", "drop publication sluice_drift_test_outbox_events", "drop table app_internal.changes_public_orders cascade"},
 		plain: []string{
-			"drop table app_internal.pgt_inbox_totals cascade", "drop table app_internal.pgt_tasks cascade", "drop table app.pgt_inbox_config cascade",
+			"drop table app_internal.pgt_inbox_expired cascade", "drop table app_internal.pgt_tasks cascade", "drop table app.pgt_inbox_config cascade",
 		},
 	},
 	{

@@ -100,9 +100,9 @@ var states = []string{
 	`select event_id from "Other one"."Odd ""one""_dlq"`,
 	"select s::text from app.orders_stats s",
 	`select s::text from "Other one"."Odd ""one""_stats" s`,
-	"select t::text from app_internal.pgt_inbox_totals t where is_expired",
+	"select e::text from app_internal.pgt_inbox_expired e",
 	"select s::text from app.pgt_settings s",
-	"select p::text from app_internal.pgt_inbox_paused p",
+	"select c::text from app_internal.pgt_inbox_claims c where no = 0",
 	"select concat_ws(' ', inbox_name, inbox_table, pending_count, dlq_count, processed_count) from app.inbox_status()",
 	"select event_id from app.inbox_pending('orders', 1000)",
 	"select concat_ws(' ', name, version, digest, flavour) from app.pgt_extension",
@@ -175,7 +175,7 @@ func goOn(t *testing.T, conn *pgx.Conn) {
 		run(t, conn, "call app.tick()")
 	}
 	expect("processed", one("select sum(processed)::int from app.orders_stats"),
-		one("select (select count(processed_at) from app.orders) + (select sum(processed) from app_internal.pgt_inbox_totals where is_expired)::int"))
+		one("select (select count(processed_at) from app.orders) + (select sum(processed) from app_internal.pgt_inbox_expired)::int"))
 	expect("due", one("select count(*) from app.orders_pending"), 0)
 	expect("delayed", one("select count(*) from app.orders where processed_at is null and available_at > now()"), 5)
 	expect("pending", one("select sum(pending)::int from app.orders_stats"), one("select count(*) from app.orders where processed_at is null and retry_count < 3"))

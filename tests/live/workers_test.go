@@ -145,7 +145,7 @@ func (w *work) untilEmpty(ctx context.Context, conn *pgx.Conn, body func(pgx.Tx)
 			continue
 		}
 		var pending int64
-		if err := conn.QueryRow(ctx, "select pending_count from pgtrickle_internal.pgt_inbox_summary($1)", w.inbox).Scan(&pending); err != nil {
+		if err := conn.QueryRow(ctx, "select (pgtrickle.inbox_health($1) ->> 'pending_count')::bigint", w.inbox).Scan(&pending); err != nil {
 			return err
 		}
 		if pending == 0 && w.writing.Load() == 0 {

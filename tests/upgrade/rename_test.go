@@ -64,7 +64,7 @@ func state(t *testing.T, db *pgx.Conn, n called) []string {
 	}
 	for what, name := range map[string]string{"payments": n.payments, "letters": n.letters} {
 		add(what, name, "select (pgtrickle.inbox_health($1) - '{inbox,oldest_pending_age_seconds,oldest_pending_age_sec,throughput_per_minute,throughput_per_sec,status,health_status,degraded_dlq,max_retries,dlq_count,dead_letter_count}'::text[])::text")
-		add(what, name, "select format('progress %s, paused %s, since %s', (select max(no) from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = c.inbox_name), (select paused_at from pgtrickle_internal.pgt_inbox_paused p where p.inbox_name = c.inbox_name), c.created_at) from pgtrickle.pgt_inbox_config c where inbox_name = $1")
+		add(what, name, "select format('progress %s, paused %s, since %s', (select max(no) from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = c.inbox_name), (select paused_at from pgtrickle_internal.pgt_inbox_claims p where p.inbox_name = c.inbox_name and p.no = 0), c.created_at) from pgtrickle.pgt_inbox_config c where inbox_name = $1")
 		add(what, name, "select format('task %s %s', runs, last_run_at) from pgtrickle_internal.pgt_tasks where task like '%inbox ' || $1 order by 1")
 	}
 	for what, name := range map[string]string{"totals": n.totals, "named": n.named, "paid": n.paid} {

@@ -26,7 +26,7 @@ const (
 	inboxesQuery = `
 		select s.inbox_name as name, s.pending_count as pending, s.dlq_count as dead_letters, s.processed_count as processed,
 		       case when s.pending_count > 0 then s.oldest_pending_age_sec::float8 end as oldest_pending_age_seconds, s.total_bytes, h.health ->> 'status' as health,
-		       exists (select from %[2]s.pgt_inbox_paused p where p.inbox_name = s.inbox_name) as paused
+		       exists (select from %[2]s.pgt_inbox_claims p where p.inbox_name = s.inbox_name and p.no = 0) as paused
 		from %[1]s.inbox_status() s
 		cross join lateral %[1]s.inbox_health(s.inbox_name) as h(health)
 		order by s.inbox_name`
@@ -37,7 +37,7 @@ const (
 		cross join lateral (
 		    select format('%%I.%%I', c.inbox_schema, c.inbox_table)
 		    union all
-		    select format('%%I.%%I', %[3]s, s.name) from unnest(array[c.claim_cursor, c.rescan_after, c.alone_until, c.high_watermark, c.received]) s (name)
+		    select format('%%I.%%I', %[3]s, s.name) from unnest(array[c.claim_cursor, c.alone_until, c.high_watermark] || c.attempts) s (name)
 		) r (relation)
 		where to_regclass(r.relation) is null
 		order by c.inbox_name, relation`

@@ -157,19 +157,22 @@ create table pgtrickle.pgt_inbox_config (
     critical_pending_age  interval    not null,
     degraded_dlq          bigint      not null,
     claim_cursor          name        not null,
-    rescan_after          name        not null,
+    attempts              name[]      not null,
     alone_until           name        not null,
     high_watermark        name        not null,
-    received              name        not null,
     created_at            timestamptz not null default now()
 );
 comment on table pgtrickle.pgt_inbox_config is 'The inboxes of extension shop, one row each. (Sluice: shop in pgtrickle)';
 
--- Inboxes whose claims hand out nothing for now, one row each.
-create table pgtrickle_internal.pgt_inbox_paused (
-    inbox_name text        not null primary key,
-    paused_at  timestamptz not null default now()
-);
+-- How far claims of an inbox have come where many messages share one received_at: the row with the highest no. Row 0: the inbox is paused.
+create table pgtrickle_internal.pgt_inbox_claims (
+    inbox_name text   collate "C" not null,
+    no         bigint not null generated always as identity,
+    last_at    timestamptz,
+    last_id    text   collate "C",
+    paused_at  timestamptz,
+    primary key (inbox_name, no)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 -- How far the background work of each inbox has come; the row with the highest no counts.
 --
@@ -178,30 +181,25 @@ create table pgtrickle_internal.pgt_inbox_progress (
     inbox_name    text        not null,
     no            bigint      not null generated always as identity,
     low_watermark timestamptz not null default '-infinity', -- every pending message received before it is in the retry queue
-    counted_at    timestamptz not null default '-infinity', -- totals count messages received before it; others are counted where they are
-    folded_no     bigint      not null default 0,           -- every delta up to this number is in the totals, or was rolled back
-    received_no   bigint      not null default 0,           -- from which the inbox's sequence counts the messages since counted_at
-    has_folded    boolean     not null default true,        -- deltas were added to the totals since, so there is something to settle
-    high_at       timestamptz not null default '-infinity', -- high_*: the next values, which count once all of high_holders have ended
+    counted_at    timestamptz not null default '-infinity', -- deltas count messages received before it; others are counted in the inbox
+    folded_no     bigint      not null default 0,           -- no delta up to this number exists or is yet to come
+    high_at       timestamptz not null default '-infinity', -- the next counted_at and folded_no, valid once all high_holders have ended
     high_no       bigint      not null default 0,
-    high_read_at  timestamptz not null default '-infinity',
-    high_received bigint      not null default 0,
     high_holders  text[]      not null default '{}',
     noted_at      timestamptz not null default '-infinity',
-    cursor_at     timestamptz not null default '-infinity', -- where the cursor was at noted_at
-    stuck_at      timestamptz not null default '-infinity', -- and where about half a minute earlier
+    cursor_at     timestamptz not null default '-infinity', -- where the cursor of claims was at noted_at
     primary key (inbox_name, no)
 );
 
--- Changes of the counts of inboxes, a few rows a statement, until tick() folds them into the totals.
+-- Changes of the counts of inboxes, a few rows a statement. Counts are their sums, which tick() replaces the rows by.
 --
--- Rows are only added, so writers never wait for each other. Whoever adds one that counts holds a lock to write the inbox, so no number
--- below one that was read before those locks (see pgt_inbox_settle) is still on its way once they are released.
+-- Rows are only added, so writers never wait for each other. A session that adds one that counts holds a lock to write the inbox, so no
+-- number below one that was read before those locks (see pgt_inbox_settle) is yet to come once they are released.
 create table pgtrickle_internal.pgt_inbox_deltas (
     inbox_name    text        collate "C" not null,
     no            bigint      not null generated always as identity,
-    at            timestamptz not null default clock_timestamp(),
-    event_type    text,
+    at            timestamptz default clock_timestamp(), -- null in the sums of an event type
+    event_type    text,                                  -- null in the sums of a second: finished, calls and duplicates of the last minute
     received_at   timestamptz,
     received      bigint      not null default 0,
     processed     bigint      not null default 0,
@@ -212,23 +210,8 @@ create table pgtrickle_internal.pgt_inbox_deltas (
     duplicates    bigint      not null default 0,
     listed        bigint      not null default 0, -- rows that may need an entry in the retry queue
     died          bigint      not null default 0, -- rows that are or were dead letters
-    last_at       timestamptz,                    -- how far claims have come, where many messages share one received_at
-    last_id       text collate "C",
     primary key (inbox_name, no)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-
--- Finds how far claims of an inbox have come among messages that share one received_at.
-create index pgt_inbox_deltas_last on pgtrickle_internal.pgt_inbox_deltas (inbox_name, no) where last_at is not null;
-
--- What happened in each inbox in each second of the last minute, up to the last fold.
-create table pgtrickle_internal.pgt_inbox_rates (
-    inbox_name text        collate "C" not null,
-    second     timestamptz not null,
-    finished   bigint      not null default 0,
-    calls      bigint      not null default 0,
-    duplicates bigint      not null default 0,
-    primary key (inbox_name, second)
-);
 
 -- Pending messages behind the cursor of claims: failed ones that are due again later, replayed, late, and those that a worker gave back.
 --
@@ -247,16 +230,13 @@ create index pgt_inbox_retry_due on pgtrickle_internal.pgt_inbox_retry_queue (in
 -- The processing order of messages in the retry queue.
 create index pgt_inbox_retry_received on pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, received_at, event_id);
 
--- Counts of messages per inbox and event type, up to the last fold, and of those that retention deleted (is_expired), which a dump keeps.
-create table pgtrickle_internal.pgt_inbox_totals (
-    inbox_name    text    collate "C" not null,
-    is_expired    boolean not null default false,
-    event_type    text    not null,
-    received      bigint  not null default 0,
-    processed     bigint  not null default 0,
-    dead_letter   bigint  not null default 0,
-    processing_us bigint  not null default 0,
-    primary key (inbox_name, is_expired, event_type)
+-- Processed messages of inboxes that retention deleted, per event type. A dump keeps them.
+create table pgtrickle_internal.pgt_inbox_expired (
+    inbox_name    text   collate "C" not null,
+    event_type    text   not null,
+    processed     bigint not null,
+    processing_us bigint not null,
+    primary key (inbox_name, event_type)
 ) with (fillfactor = 50);
 
 -- The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert).
@@ -273,26 +253,6 @@ create table pgtrickle_internal.pgt_inbox_dead (
 
 -- Dead letters by age: those that are still to be alerted, and those whose retention has passed.
 create index pgt_inbox_dead_age on pgtrickle_internal.pgt_inbox_dead (inbox_name, alerted, dead_at) where not is_alert;
-
--- Counts of each inbox, in parts: all but the messages received since pgt_inbox_progress.counted_at. Expired are those that retention
--- deleted.
-create view pgtrickle_internal.pgt_inbox_counted as
-select t.inbox_name, t.event_type, t.received, case when t.is_expired then 0 else t.processed end as processed, t.dead_letter,
-       t.processing_us, case when t.is_expired then t.processed else 0 end as expired
-from pgtrickle_internal.pgt_inbox_totals t
-union all
-select d.inbox_name, d.event_type, case when d.received_at >= coalesce(p.counted_at, '-infinity') then 0 else d.received end,
-       d.processed, d.dead_letter, d.processing_us, 0
-from pgtrickle.pgt_inbox_config c
-left join lateral (
-    select p.folded_no, p.counted_at
-    from pgtrickle_internal.pgt_inbox_progress p
-    where p.inbox_name = c.inbox_name
-    order by p.no desc
-    limit 1
-) p on true
-join pgtrickle_internal.pgt_inbox_deltas d on d.inbox_name = c.inbox_name and d.no > coalesce(p.folded_no, 0)
-where d.event_type is not null;
 
 -- Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.
 --
@@ -327,16 +287,6 @@ end;
 $function$;
 comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is
     'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
-
--- Attempts of messages whose claims come to nothing, each that of one message: see pgt_count_attempt.
-create sequence pgtrickle_internal.pgt_attempts_0 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_1 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_2 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_3 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_4 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_5 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_6 minvalue 0 start 0;
-create sequence pgtrickle_internal.pgt_attempts_7 minvalue 0 start 0;
 
 -- The configuration of an inbox; an error if there is none of this name.
 -- Reads pgt_inbox_config.
@@ -387,69 +337,233 @@ as $function$
 $function$;
 
 -- Counts an attempt of a message that a claim has locked and that came back from an earlier claim; false if it became a dead letter by it.
--- Reads pgt_inbox_config; reads and writes the inbox, pgtrickle_internal.pgt_attempts_0 and so on; moves the inbox's sequence
--- p_alone_until.
+-- Reads pgt_inbox_config; reads and writes the inbox; moves its sequences of attempts and alone_until.
 --
 -- A count must outlive the rollback of the transaction that counts. So a few sequences hold counts, each that of one message: from the
--- highest bit a hash of the inbox (8 bits), one of the message (22), when it was counted (seconds, 23) and its attempts (10).
-create function pgtrickle_internal.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid, p_alone_until regclass)
+-- highest bit the block (30 bits), line (11) and xmin (10) of its row, when it was counted (2) and its attempts (10). A change of the
+-- message gives its row another place, so its attempts begin again, and the sequence is free.
+create function pgtrickle_internal.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid)
     returns boolean
     language plpgsql
 as $function$
 declare
     v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_table    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_now      bigint := floor(extract(epoch from clock_timestamp()) / 1800)::bigint & 3;
+    v_place    point;
+    v_xmin     bigint;
     v_locker   xid;
-    v_hash     bigint;
-    v_now      bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
+    v_version  bigint;
     v_slot     record;
+    v_is_held  boolean;
     v_attempts bigint := 1::bigint;
 begin
-    -- Whatever changes the message gives its row another xmin, and so another hash: its attempts begin anew.
-    execute format($sql$
-        select ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(i.event_id || ' ' || i.xmin::text, 0) & 4194303), i.xmax
-        from %I.%I i
-        where i.event_id = $2
-        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
-    into v_hash, v_locker
-    using p_inbox, p_event_id;
+    execute format('select i.ctid::text::point, i.xmin::text::bigint, i.xmax from %s i where i.event_id = $1', v_table)
+    into v_place, v_xmin, v_locker
+    using p_event_id;
     if v_locker = p_locker then
-        return true; -- this claim's own lock: the row was changed meanwhile, and read anew
+        return true; -- this claim's own lock: the row was changed meanwhile, and read again
     end if;
+    v_version := ((v_place[0]::bigint & 1073741823) << 21) | (v_place[1]::bigint << 10) | (v_xmin & 1023);
 
-    -- The message's own slot, or one that was not used for an hour, or the one with the fewest attempts, whose message begins again.
-    select s.slot, s.hash, s.attempts into v_slot
-    from (
-        select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
-        from generate_series(0, 7) n
-        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle_internal', n)::regclass as slot) s
+    -- The message's own sequence, or one whose message has changed or was not counted for half an hour. If there is none, others are
+    -- counted now, and this one once they are done.
+    for v_slot in
+        select s.*
+        from (
+        select v.slot, v.value, v.value >> 12 as version, format('(%s,%s)', v.value >> 33, (v.value >> 22) & 2047)::tid as place,
+               (v.value >> 12) & 1023 as xmin_end, (v.value >> 10) & 3 as counted, v.value & 1023 as attempts
+        from unnest(v_inbox.attempts) n
+        cross join lateral (select format('%I.%I', 'pgtrickle_internal', n)::regclass as slot) s
         cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
-    ) s
-    order by s.hash <> v_hash, case when s.age between 0 and 3600 then s.attempts else 0 end, random()
-    limit 1;
-    if v_slot.hash = v_hash then
+        ) s
+        order by s.version <> v_version, s.attempts
+    loop
+        execute format('select exists (select from %s i where i.ctid = $1 and i.xmin::text::bigint & 1023 = $2 and i.processed_at is null '
+            'and i.retry_count < $3)', v_table)
+        into v_is_held
+        using v_slot.place, v_slot.xmin_end, v_inbox.max_retries;
+        v_is_held := v_is_held and v_slot.version <> v_version and ((v_now - v_slot.counted) & 3) in (0, 1);
+        exit when not v_is_held;
+    end loop;
+    if v_is_held then
+        return true;
+    elsif v_slot.version = v_version then
         v_attempts := v_slot.attempts + 1;
     end if;
 
-    perform setval(v_slot.slot, (v_hash << 33) | (v_now << 10) | least(v_attempts, v_inbox.max_attempts));
+    perform setval(v_slot.slot, (v_version << 12) | (v_now << 10) | least(v_attempts, v_inbox.max_attempts));
     if v_attempts >= v_inbox.max_attempts then
         -- This transaction may be rolled back, too: see pgt_inbox_tick.
-        execute format('update %I.%I i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1',
-            v_inbox.inbox_schema, v_inbox.inbox_table)
+        execute format('update %s i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1', v_table)
         using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
         return false;
     end if;
     -- In the second half of its attempts a message is claimed alone, which distinguishes the one that kills its worker from those
     -- claimed together with it.
     if (v_attempts + 1) * 2 >= v_inbox.max_attempts then
-        perform setval(p_alone_until, floor(extract(epoch from clock_timestamp()))::bigint + 3600);
+        perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.alone_until)::regclass,
+            floor(extract(epoch from clock_timestamp()))::bigint + 3600);
     end if;
     return true;
 end;
 $function$;
 
--- Keeps what is derived of the inbox in its first argument exact under delete, truncate, logical replication and another type or time.
--- Reads pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead.
+-- Recomputes all that is derived from an inbox from its messages, with writers kept out.
+-- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, its sequences.
+create function pgtrickle_internal.pgt_inbox_rebuild(p_inbox text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_table    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_sequence regclass := format('%I.%I', 'pgtrickle_internal', v_inbox.high_watermark)::regclass;
+    v_counted  timestamptz;
+begin
+    execute format('lock table %s in share row exclusive mode', v_table);
+    perform from pgtrickle_internal.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
+    delete from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox and d.event_type is not null;
+    v_counted := to_timestamp(
+        setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
+    );
+    delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
+    execute format($sql$
+        with counted as (
+            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, at, event_type, received, processed, dead_letter, processing_us)
+            select $1, null, i.event_type, count(*) filter (where i.received_at < $2), count(i.processed_at),
+                   count(*) filter (where i.processed_at is null and i.retry_count >= $3),
+                   sum(pgtrickle_internal.pgt_processing_us(i.received_at, i.processed_at))
+            from %1$s i
+            group by i.event_type
+        ),
+        -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
+        delayed as (
+            insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
+            select $1, i.event_id, i.received_at, %2$s
+            from %1$s i
+            where i.processed_at is null and i.retry_count < $3 and %2$s is not null
+        ),
+        gone as (
+            delete from pgtrickle_internal.pgt_inbox_dead d
+            where d.inbox_name = $1
+              and not exists (select from %1$s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $3)
+        )
+        insert into pgtrickle_internal.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
+        select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
+        from %1$s i
+        left join pgtrickle_internal.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
+        where i.processed_at is null and i.retry_count >= $3
+        on conflict (inbox_name, event_id, is_alert) do update
+            set dead_at = excluded.dead_at, alerted = true
+            where excluded.alerted and not d.alerted
+        $sql$, v_table, case when v_inbox.has_delay then 'i.available_at' else 'null::timestamptz' end)
+    using p_inbox, v_counted, v_inbox.max_retries;
+    insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at) values (p_inbox, v_counted);
+    perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass, 0, false);
+end;
+$function$;
+
+-- Keeps all that is derived of an inbox exact under update, merge, delete and truncate. The argument is the inbox.
+-- Reads the statement's rows, pgt_inbox_config, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
 create function pgtrickle_internal.pgt_inbox_changed()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- a plan made for one message would read all of the retry queue for each of many
+as $function$
+declare
+    p_inbox   text := tg_argv[0];
+    v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox);
+    v_counted timestamptz;
+    v_pending boolean := false;          -- a message is pending after the update
+    v_dead    text[] := array[]::text[]; -- messages that are dead letters after it
+begin
+    if tg_op = 'TRUNCATE' then
+        perform pgtrickle_internal.pgt_inbox_rebuild(p_inbox);
+        return null;
+    elsif tg_op = 'DELETE' then
+        v_counted := coalesce((
+            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
+        ), '-infinity');
+        -- Δ counts = −old rows
+        insert into pgtrickle_internal.pgt_inbox_deltas
+            (inbox_name, event_type, received_at, received, processed, dead_letter, processing_us)
+        select p_inbox, o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*),
+               -count(o.processed_at), -count(*) filter (where o.processed_at is null and o.retry_count >= v_retries),
+               -sum(pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at))
+        from old_rows o
+        group by 2, 3;
+    else
+        -- Δ counts = new rows ⊎ −old rows. A single message needs no grouping, which would cost as much as all the rest.
+        if not exists (select from new_rows offset 1) then
+            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
+            select p_inbox, n.event_type,
+                   (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
+                   (n.processed_at is null and n.retry_count >= v_retries)::integer
+                       - (o.processed_at is null and o.retry_count >= v_retries)::integer,
+                   pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at)
+                       - pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
+                   (n.processed_at is not null)::integer - (o.processed_at is not null)::integer
+            from new_rows n, old_rows o
+            where n.event_type = o.event_type;
+        end if;
+        if not found then
+            -- Of the old rows those that were pending add nothing.
+            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
+            select p_inbox, c.event_type,
+                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+                   coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= v_retries), 0),
+                   sum(c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at)),
+                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0)
+            from (
+                select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
+                union all
+                select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
+                from old_rows o
+                where o.processed_at is not null or o.retry_count >= v_retries
+            ) c
+            group by c.event_type;
+        end if;
+        select exists (select from new_rows n where n.processed_at is null and n.retry_count < v_retries),
+               array(select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= v_retries)
+        into v_pending, v_dead;
+    end if;
+
+    -- A message that is pending after an update may lie behind the cursor. Its entry is replaced rather than changed, so that no session
+    -- that deletes entries of processed messages meanwhile deletes it. Never join new rows with old ones where there may be many: a plan
+    -- made for one of each is quadratic then.
+    if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox order by q.due_at limit 1) then
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = p_inbox and q.event_id = o.event_id;
+    end if;
+    if v_pending then
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
+        select p_inbox, n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
+        from new_rows n
+        where n.processed_at is null and n.retry_count < v_retries
+        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
+    end if;
+    if v_dead <> '{}' or exists (select from old_rows o where o.retry_count >= v_retries) then
+        delete from pgtrickle_internal.pgt_inbox_dead d
+        using old_rows o
+        where d.inbox_name = p_inbox and d.event_id = o.event_id and d.event_id <> all (v_dead);
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
+        select p_inbox, d.event_id from unnest(v_dead) d (event_id)
+        on conflict do nothing;
+    end if;
+    return null;
+end;
+$function$;
+revoke execute on function pgtrickle_internal.pgt_inbox_changed() from public;
+
+-- Keeps all that is derived of an inbox exact where messages change one by one: when they are not simply new, get another type or time,
+-- or come by logical replication. Arguments: the inbox, and its high watermark (or moved, for another type or time).
+-- Reads pgt_inbox_config, the high watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
+--
+-- Messages that are simply new are counted by the time they were received, see pgt_inbox_settle.
+create function pgtrickle_internal.pgt_inbox_row_changed()
     returns trigger
     language plpgsql
     security definer
@@ -461,76 +575,46 @@ declare
     v_counted timestamptz := coalesce((
         select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
     ), '-infinity');
-    v_pending boolean;
-    v_dead    boolean;
+    v_is_late boolean := false;
+    v_pending boolean := tg_op <> 'DELETE' and new.processed_at is null and new.retry_count < v_retries;
+    v_dead    boolean := tg_op <> 'DELETE' and new.processed_at is null and new.retry_count >= v_retries;
 begin
-    if tg_op = 'TRUNCATE' then
-        -- Wait for a running fold: what it moves must be seen by the deletes below. Counts of expired messages stay.
-        perform from pgtrickle_internal.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
-        delete from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox;
-        delete from pgtrickle_internal.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
-        delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
-        delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox;
-        -- None of those received so far, which the sequence in the second argument has counted, is there any more.
-        insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, low_watermark, counted_at, folded_no, received_no)
-        select p_inbox, coalesce(max(p.low_watermark), '-infinity'), coalesce(max(p.counted_at), '-infinity'),
-               coalesce(max(p.folded_no), 0), coalesce(pg_sequence_last_value(tg_argv[1]::regclass), 0)
-        from pgtrickle_internal.pgt_inbox_progress p
-        where p.inbox_name = p_inbox;
-        return null;
-
-    elsif tg_level = 'STATEMENT' then
-        -- Δ counts = −old rows
-        insert into pgtrickle_internal.pgt_inbox_deltas
-            (inbox_name, event_type, received_at, received, processed, dead_letter, processing_us)
-        select p_inbox, o.event_type, case when o.received_at >= v_counted then o.received_at end, -count(*),
-               -count(o.processed_at), -count(*) filter (where o.processed_at is null and o.retry_count >= v_retries),
-               -sum(pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at))
-        from old_rows o
-        group by 2, 3;
-        delete from pgtrickle_internal.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = p_inbox and q.event_id = o.event_id;
-        delete from pgtrickle_internal.pgt_inbox_dead d using old_rows o where d.inbox_name = p_inbox and d.event_id = o.event_id;
-        return null;
-
-    elsif tg_argv[1] = 'moved' then
+    if tg_argv[1] = 'moved' then
         insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
         values (p_inbox, old.event_type, case when old.received_at >= v_counted then old.received_at end, -1),
                (p_inbox, new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
         return null;
-
+    elsif tg_op = 'INSERT' then
+        v_is_late := new.received_at < to_timestamp(pg_sequence_last_value(tg_argv[1]::regclass));
     elsif current_setting('session_replication_role') <> 'replica' then
         return null; -- a restore may have enabled the trigger for everybody: then the others have done it
     end if;
 
-    -- Logical replication changes messages one by one. Δ counts = new row ⊎ −old row
+    -- Δ counts = new row ⊎ −old row
     insert into pgtrickle_internal.pgt_inbox_deltas (
         inbox_name, event_type, received_at, received, processed, dead_letter, processing_us, finished
     )
-    select p_inbox, c.event_type, case when c.received_at >= v_counted then c.received_at end, -(tg_op = 'DELETE')::integer,
+    select p_inbox, c.event_type, case when c.received_at >= v_counted then c.received_at end, case when tg_op = 'DELETE' or v_is_late then
+        c.mult else 0 end,
            c.mult * (c.processed_at is not null)::integer, c.mult * (c.processed_at is null and c.retry_count >= v_retries)::integer,
            c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at),
            c.mult * (c.processed_at is not null and tg_op = 'UPDATE')::integer
     from (
-        select -1 as mult, old.event_type, old.received_at, old.processed_at, old.retry_count
+        select -1 as mult, old.event_type, old.received_at, old.processed_at, old.retry_count where tg_op <> 'INSERT'
         union all
-        select 1, new.event_type, new.received_at, new.processed_at, new.retry_count where tg_op = 'UPDATE'
+        select 1, new.event_type, new.received_at, new.processed_at, new.retry_count where tg_op <> 'DELETE'
     ) c
-    where tg_op = 'DELETE' or c.processed_at is not null or c.retry_count >= v_retries;
-    v_pending := coalesce(tg_op = 'UPDATE' and new.processed_at is null and new.retry_count < v_retries, false);
-    v_dead := coalesce(tg_op = 'UPDATE' and new.processed_at is null and new.retry_count >= v_retries, false);
-    if not v_pending or new.event_id <> old.event_id then
+    where tg_op = 'DELETE' or v_is_late or c.processed_at is not null or c.retry_count >= v_retries;
+
+    if tg_op <> 'INSERT' then
         delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox and q.event_id = old.event_id;
-    end if;
-    if not v_dead or new.event_id <> old.event_id then
-        delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and d.event_id = old.event_id;
+        if not v_dead or new.event_id <> old.event_id then
+            delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and d.event_id = old.event_id;
+        end if;
     end if;
     if v_pending then
         insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
-        values (
-            p_inbox, new.event_id, new.received_at,
-            -- Not all inboxes have the column.
-            coalesce((to_jsonb(new) ->> 'available_at')::timestamptz, least(new.received_at, clock_timestamp()))
-        )
+        values (p_inbox, new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
         on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
     elsif v_dead then
         insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values (p_inbox, new.event_id) on conflict do nothing;
@@ -538,176 +622,14 @@ begin
     return null;
 end;
 $function$;
-revoke execute on function pgtrickle_internal.pgt_inbox_changed() from public;
+revoke execute on function pgtrickle_internal.pgt_inbox_row_changed() from public;
 
--- Counts, rates of the last minute and the age of the oldest pending message of an inbox; none of it grows with the table.
--- Reads pgt_inbox_counted, pgt_inbox_rates, pgt_inbox_deltas, pgt_inbox_retry_queue, the inbox.
+-- Replaces the deltas of an inbox by their sums, counts new messages, and moves the low watermark forward.
+-- Reads the inbox, pg_locks; writes pgt_inbox_progress, the inbox's high watermark, pgt_inbox_deltas, pgt_inbox_retry_queue.
 --
--- Messages that came since the last tick are counted where they are, up to a thousand. Of more it takes the number that was received, which
--- includes what was rolled back since, or is not committed yet; the inbox's statistics count them one by one.
-create function pgtrickle_internal.pgt_inbox_summary(
-    p_inbox text, out pending_count bigint, out dlq_count bigint, out processed_count bigint, out processing_us bigint,
-    out finished bigint, out calls bigint, out duplicates bigint, out oldest_pending_age_sec numeric
-)
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $function$
-declare
-    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
-    v_at    record;
-    v_new   bigint;
-    v_since timestamptz := clock_timestamp() - interval '1 minute';
-begin
-    select coalesce(p.low_watermark, '-infinity') as low_watermark, coalesce(p.counted_at, '-infinity') as counted_at,
-           coalesce(p.folded_no, 0) as folded_no, coalesce(p.received_no, 0) as received_no
-    into v_at
-    from (select) one
-    left join pgtrickle_internal.pgt_inbox_progress p on p.inbox_name = p_inbox
-    order by p.no desc
-    limit 1;
-
-    -- The oldest takes two index probes: one above the low watermark, one in the retry queue.
-    -- An infinite received_at has no age that json could show: a thousand years stand for it.
-    execute format($sql$
-        select (select count(*) from (select from %1$s i where i.received_at >= $2 order by i.received_at, i.event_id limit 1001) n),
-               greatest(0, round(extract(epoch from clock_timestamp() - min(
-                   least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp())
-               )), 3))
-        from (
-            (
-                select i.received_at
-                from %1$s i
-                where i.received_at >= $3 and i.processed_at is null and i.retry_count < $4
-                order by i.received_at, i.event_id
-                limit 1
-            )
-            union all
-            (
-                select i.received_at
-                from pgtrickle_internal.pgt_inbox_retry_queue q
-                join %1$s i on i.event_id = q.event_id
-                where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
-                order by q.received_at, q.event_id
-                limit 1
-            )
-        ) o
-        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
-    into v_new, oldest_pending_age_sec
-    using p_inbox, v_at.counted_at, v_at.low_watermark, v_inbox.max_retries;
-    if v_new > 1000 then
-        select greatest(v_new, coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0)
-                   - v_at.received_no + coalesce(sum(d.received), 0)::bigint)
-        into v_new
-        from pgtrickle_internal.pgt_inbox_deltas d
-        where d.inbox_name = p_inbox and d.no > v_at.folded_no and d.received_at >= v_at.counted_at;
-    end if;
-    select v_new + coalesce(sum(c.received - c.processed - c.dead_letter), 0)::bigint, coalesce(sum(c.dead_letter), 0)::bigint,
-           coalesce(sum(c.processed + c.expired), 0)::bigint, coalesce(sum(c.processing_us), 0)::bigint
-    into pending_count, dlq_count, processed_count, processing_us
-    from pgtrickle_internal.pgt_inbox_counted c
-    where c.inbox_name = p_inbox;
-
-    select greatest(coalesce(sum(r.finished), 0), 0)::bigint, coalesce(sum(r.calls), 0)::bigint, coalesce(sum(r.duplicates), 0)::bigint
-    into finished, calls, duplicates
-    from (
-        select r.finished, r.calls, r.duplicates from pgtrickle_internal.pgt_inbox_rates r where r.inbox_name = p_inbox and r.second >
-            v_since
-        union all
-        select d.finished, d.calls, d.duplicates
-        from pgtrickle_internal.pgt_inbox_deltas d
-        where d.inbox_name = p_inbox and d.at > v_since and d.no > v_at.folded_no
-    ) r;
-end;
-$function$;
-
--- Adds the deltas of an inbox to its totals and rates; false if there were none.
--- Writes pgt_inbox_progress; moves pgt_inbox_deltas into pgt_inbox_totals and pgt_inbox_rates.
-create function pgtrickle_internal.pgt_inbox_fold(p_inbox text)
-    returns boolean
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off
-    set jit = off
-as $function$
-declare
-    v_at   record;
-    v_from bigint;
-begin
-    select p.no, p.folded_no, p.counted_at into v_at
-    from pgtrickle_internal.pgt_inbox_progress p
-    where p.inbox_name = p_inbox
-    order by p.no desc
-    limit 1;
-    if not exists (
-        select
-        from pgtrickle_internal.pgt_inbox_deltas d
-        where d.inbox_name = p_inbox and d.no > v_at.folded_no and d.event_type is not null
-    ) then
-        return false;
-    end if;
-
-    -- The lower bound spares walking what earlier folds removed, which an old transaction keeps in the index. Up to it
-    -- nothing is left but how far claims have come (see below).
-    select least(v_at.folded_no + 1, min(d.no)) into v_from
-    from pgtrickle_internal.pgt_inbox_deltas d
-    where d.inbox_name = p_inbox and d.last_at is not null;
-    with gone as (
-        delete from pgtrickle_internal.pgt_inbox_deltas d
-        where d.inbox_name = p_inbox and d.no >= v_from
-        returning d.*
-    ),
-    counted as (
-        insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, event_type, received, processed, dead_letter, processing_us)
-        -- What was received later than counted_at is counted where it is, or no longer there.
-        select p_inbox, g.event_type,
-               coalesce(sum(g.received) filter (where g.received_at is null or g.received_at < v_at.counted_at), 0),
-               sum(g.processed), sum(g.dead_letter), sum(g.processing_us)
-        from gone g
-        where g.event_type is not null
-        group by g.event_type
-        on conflict (inbox_name, is_expired, event_type) do update
-            set received = t.received + excluded.received, processed = t.processed + excluded.processed,
-                dead_letter = t.dead_letter + excluded.dead_letter, processing_us = t.processing_us + excluded.processing_us
-    ),
-    -- Of those, the number that was received tells until the next settling: less what is gone.
-    lessened as (
-        update pgtrickle_internal.pgt_inbox_progress p
-        set has_folded = true, received_no = p.received_no - l.received
-        from (select coalesce(sum(g.received), 0) as received from gone g where g.received_at >= v_at.counted_at) l
-        where p.inbox_name = p_inbox and p.no = v_at.no and (l.received <> 0 or not p.has_folded)
-    ),
-    rated as (
-        insert into pgtrickle_internal.pgt_inbox_rates as r (inbox_name, second, finished, calls, duplicates)
-        select p_inbox, date_trunc('second', g.at), sum(g.finished), sum(g.calls), sum(g.duplicates)
-        from gone g
-        where g.finished <> 0 or g.calls <> 0
-        group by date_trunc('second', g.at)
-        on conflict (inbox_name, second) do update
-            set finished = r.finished + excluded.finished, calls = r.calls + excluded.calls, duplicates = r.duplicates + excluded.duplicates
-    )
-    -- Claims still want to know how far they have come.
-    insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id)
-    select p_inbox, g.last_at, g.last_id
-    from gone g
-    where g.last_at is not null
-    order by g.no desc
-    limit 1;
-    delete from pgtrickle_internal.pgt_inbox_rates r
-    where r.inbox_name = p_inbox and r.second not between clock_timestamp() - interval '2 minutes' and clock_timestamp();
-    return true;
-end;
-$function$;
-
--- Folds the deltas of an inbox, counts what came in, and moves the low watermark forward, so that nobody reads what is done again.
--- Reads the inbox, pg_locks; writes pgt_inbox_progress, the inbox's high watermark, pgt_inbox_totals, pgt_inbox_retry_queue.
---
--- Low watermark and counts may pass a moment once everything received before it is known. So: publish the moment (the high watermark) and
--- see who is writing; when all of those have ended, nothing can come in before it but what a later writer, who sees the high
--- watermark, lists and counts as late. Pending messages that claims have passed are listed here, before the low watermark passes them.
+-- Low watermark and counts may pass a moment once every message received before it is known. So: publish the moment (the high watermark)
+-- and read which transactions write the inbox; when all of them have ended, later writers see the high watermark, and list and count what
+-- they receive before it as late. Pending messages that claims have passed are listed here, before the low watermark passes them.
 create function pgtrickle_internal.pgt_inbox_settle(p_inbox text)
     returns void
     language plpgsql
@@ -716,22 +638,22 @@ create function pgtrickle_internal.pgt_inbox_settle(p_inbox text)
     set jit = off
 as $function$
 declare
-    v_inbox       record := pgtrickle_internal.pgt_inbox(p_inbox);
-    v_table       regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_sequence    regclass := format('%I.%I', 'pgtrickle_internal', v_inbox.high_watermark)::regclass;
-    v_high        timestamptz;
-    v_holders     text[];
-    v_was         record; -- what was known so far
-    v_new         record; -- the moment that is published now, with the numbers of deltas and of messages received by then
-    v_sure        record; -- that of the two before which all is known
-    v_folded      boolean;
-    v_idle        boolean;
-    v_counted_at  timestamptz;
-    v_received_no bigint;
-    v_cursor      timestamptz;
-    v_next        xid8;
-    v_low         timestamptz;
-    v_note        boolean;
+    v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_table    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_sequence regclass := format('%I.%I', 'pgtrickle_internal', v_inbox.high_watermark)::regclass;
+    v_now      timestamptz := clock_timestamp();
+    v_was      record; -- what was known so far
+    v_high_at  timestamptz;
+    v_high_no  bigint;
+    v_holders  text[];
+    v_is_sure  boolean;
+    v_sure_at  timestamptz; -- all messages received before it are known
+    v_sure_no  bigint;      -- all deltas up to it are known
+    v_busy     boolean;
+    v_next     xid8;
+    v_cursor   timestamptz;
+    v_notes    boolean;
+    v_low      timestamptz;
 begin
     select p.* into v_was
     from pgtrickle_internal.pgt_inbox_progress p
@@ -741,21 +663,12 @@ begin
     if not found then
         insert into pgtrickle_internal.pgt_inbox_progress (inbox_name) values (p_inbox) returning * into v_was;
     end if;
-    -- An older snapshot does not see what ended since, so it cannot settle anything.
-    if current_setting('transaction_isolation') <> 'read committed' then
-        perform pgtrickle_internal.pgt_inbox_fold(p_inbox);
-        return;
-    end if;
 
-    -- The order matters: first publish the moment, then see who holds a lock to write. Who locks later sees the moment.
-    v_high := to_timestamp(
+    -- The order matters: a session that locks the inbox after the moment is published sees it.
+    v_high_at := to_timestamp(
         setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
     );
-    select v_high as high_at,
-           coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle_internal.pgt_inbox_deltas', 'no')::regclass), 0) as high_no,
-           coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0) as high_received,
-           clock_timestamp() as high_read_at
-    into v_new;
+    v_high_no := coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle_internal.pgt_inbox_deltas', 'no')::regclass), 0);
     select coalesce(array_agg(l.virtualtransaction), '{}') into v_holders
     from pg_locks l
     where l.locktype = 'relation'
@@ -763,96 +676,86 @@ begin
       and l.database = (select d.oid from pg_database d where d.datname = current_database())
       and l.mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
       and l.pid is distinct from pg_backend_pid();
-
-    -- If those who were writing have ended, this completes the numbers up to the high watermark's.
-    v_folded := pgtrickle_internal.pgt_inbox_fold(p_inbox);
-    -- Prepared transactions change their name: while there is one, nothing is sure.
-    if v_holders && v_was.high_holders or exists (select from unnest(v_holders) h where h like '-1/%') then
-        return;
-    elsif v_holders <> '{}' then
-        v_sure := v_was;
+    -- Nothing is sure while a prepared transaction holds the inbox, as it changes its name, or in a snapshot that does not see what ended.
+    v_is_sure := not (v_holders && v_was.high_holders or exists (select from unnest(v_holders) h where h like '-1/%'))
+        and current_setting('transaction_isolation') = 'read committed';
+    if not v_is_sure then
+        v_sure_at := v_was.counted_at;
+        v_sure_no := v_was.folded_no;
+    elsif v_holders = '{}' then
+        v_sure_at := greatest(v_high_at, v_was.counted_at);
+        v_sure_no := v_high_no;
     else
-        v_sure := v_new;
-        -- Idle: nothing was written since.
-        if v_was.high_holders = '{}' and not v_was.has_folded and not v_folded then
-            execute format('select not exists (select from %s i where i.received_at >= $1 and i.received_at < $2)', v_table)
-            into v_idle
-            using v_was.counted_at, v_high;
-            if v_idle then
-                return;
-            end if;
-        end if;
+        v_sure_at := greatest(v_was.high_at, v_was.counted_at);
+        v_sure_no := greatest(v_was.high_no, v_was.folded_no);
     end if;
 
-    -- What came in and is still there, and what was there and is counted as gone by a delta; late ones count by theirs.
-    v_counted_at := greatest(v_sure.high_at, v_was.counted_at);
     execute format($sql$
-        insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, event_type, received)
-        select $1, c.event_type, sum(c.received)
+        select exists (select from %s i where i.received_at >= $2 and i.received_at < $3) or exists (
+            select from pgtrickle_internal.pgt_inbox_deltas d
+            where d.inbox_name = $1 and d.no > $4 and d.event_type is not null and d.at is not null
+        )
+        $sql$, v_table)
+    into v_busy
+    using p_inbox, v_was.counted_at, v_sure_at, v_was.folded_no;
+    if not v_busy then
+        return;
+    end if;
+
+    -- One snapshot for what deltas say and what the inbox holds. A message received since counted_at is counted in the inbox alone, and
+    -- when it is deleted, its delta counts once counted_at has passed it.
+    execute format($sql$
+        with gone as (
+            delete from pgtrickle_internal.pgt_inbox_deltas d
+            where d.inbox_name = $1 and d.no > $4
+            returning d.*
+        )
+        insert into pgtrickle_internal.pgt_inbox_deltas (
+            inbox_name, at, event_type, received, processed, dead_letter, processing_us, finished, calls, duplicates
+        )
+        select $1, null::timestamptz, c.event_type, sum(c.received), sum(c.processed), sum(c.dead_letter), sum(c.processing_us), 0, 0, 0
         from (
-            select i.event_type, count(*) as received
-            from %s i
-            where i.received_at >= $2 and i.received_at < $3
-            group by i.event_type
+            select g.event_type, case when g.received_at >= $2 then 0 else g.received end as received, g.processed, g.dead_letter,
+                   g.processing_us
+            from gone g
+            where g.event_type is not null
             union all
-            select d.event_type, -d.received
-            from pgtrickle_internal.pgt_inbox_deltas d
-            where d.inbox_name = $1 and d.no > $4 and d.received_at >= $2 and d.received_at < $3
+            select i.event_type, 1, 0, 0, 0 from %s i where i.received_at >= $2 and i.received_at < $3
         ) c
         group by c.event_type
-        on conflict (inbox_name, is_expired, event_type) do update set received = t.received + excluded.received
+        having (sum(c.received), sum(c.processed), sum(c.dead_letter), sum(c.processing_us)) <> (0, 0, 0, 0)
+        union all
+        select $1, date_trunc('second', g.at), null, 0, 0, 0, 0, sum(g.finished), sum(g.calls), sum(g.duplicates)
+        from gone g
+        where g.at between $5 - interval '1 minute' and $5 and (g.finished <> 0 or g.calls <> 0)
+        group by date_trunc('second', g.at)
         $sql$, v_table)
-    using p_inbox, v_was.counted_at, v_counted_at, v_was.folded_no;
-    if v_counted_at > v_was.counted_at then
-        -- Of those received since, some were there already when their number was read; and what a sender dates later is.
-        execute format($sql$
-            select $1 - (select count(*) from %1$s i where i.received_at >= $2 and i.received_at < $3)
-                      - (select count(*) from %1$s i where i.received_at > $4)
-            $sql$, v_table)
-        into v_received_no
-        using v_sure.high_received, v_counted_at, v_sure.high_read_at, v_new.high_read_at + interval '1 second';
-    else
-        v_received_no := (select p.received_no from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no =
-            v_was.no);
+    using p_inbox, v_was.counted_at, v_sure_at, v_was.folded_no, v_now;
+    if not v_is_sure then
+        return;
     end if;
 
-    -- What claims have passed or given back goes into the retry queue, a thousand of each at most. What a worker holds is left to it,
-    -- unless the cursor passed it half a minute ago: a slow worker must not hold the low watermark.
-    v_low := greatest(v_was.low_watermark, v_counted_at);
+    -- Lists what claims have passed or given back, a thousand messages at most. What a worker holds is left to it, unless the cursor had
+    -- passed it half a minute ago: a slow worker must not hold the low watermark.
     v_cursor := timestamptz 'epoch' + interval '1 microsecond'
         * coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass), 0);
+    v_notes := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
+    v_low := greatest(v_was.low_watermark, v_sure_at);
     v_next := pg_snapshot_xmax(pg_current_snapshot());
     execute format($sql$
         insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
         select $1, i.event_id, i.received_at, %2$s
-        from (
-            (
-                select i.event_id
-                from %1$s i
-                where i.received_at >= $2 and i.received_at < least($3, $4) and i.processed_at is null and i.retry_count < $6
-                  and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $8, $9, null))
-                  and (select 1 from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
-                order by i.received_at, i.event_id
-                limit 1000
-            )
-            union all
-            -- Ahead of the cursor only the first rows matter, and only if somebody gave them back: they would hold the low watermark.
-            select n.event_id
-            from (
-                select n.event_id, n.processed_at, n.retry_count, n.xmax as locker
-                from %1$s n
-                where n.received_at >= greatest($2, $3) and n.received_at < $4
-                order by n.received_at, n.event_id
-                limit 1000
-            ) n
-            where n.locker <> '0'::xid and n.processed_at is null and n.retry_count < $6
-              and pgtrickle_internal.pgt_is_free(n.locker, $8, $9, null)
-        ) p
-        join %1$s i on i.event_id = p.event_id
+        from %1$s i
+        where i.received_at >= $2 and i.received_at < least($3, $4) and i.processed_at is null and i.retry_count < $6
+          and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $8, $9, null))
+          and (select 1 from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+        order by i.received_at, i.event_id
+        limit 1000
         on conflict (inbox_name, event_id) do nothing
         $sql$, v_table,
         case when v_inbox.has_delay then 'coalesce(i.available_at, least(i.received_at, $7))' else 'least(i.received_at, $7)' end)
-    using p_inbox, v_was.low_watermark, v_cursor, v_low, v_was.stuck_at, v_inbox.max_retries, clock_timestamp(),
+    using p_inbox, v_was.low_watermark, v_cursor, v_low, case when v_notes then v_was.cursor_at else '-infinity' end, v_inbox.max_retries,
+        v_now,
         v_next::text::bigint, v_next::text::bigint + age(v_next::xid);
     -- The low watermark stops before the first pending message that is not listed.
     execute format($sql$
@@ -868,26 +771,22 @@ begin
         $sql$, v_table)
     into v_low
     using p_inbox, v_was.low_watermark, v_low, v_inbox.max_retries;
-
-    -- Twice a minute the cursor is noted; what it had passed at the note before counts as stuck.
-    v_note := v_new.high_read_at not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
     insert into pgtrickle_internal.pgt_inbox_progress (
-        inbox_name, low_watermark, counted_at, folded_no, received_no, has_folded,
-        high_at, high_no, high_read_at, high_received, high_holders, noted_at, cursor_at, stuck_at
+        inbox_name, low_watermark, counted_at, folded_no, high_at, high_no, high_holders, noted_at, cursor_at
     ) values (
-        p_inbox, v_low, v_counted_at, greatest(v_was.folded_no, v_sure.high_no), v_received_no, false,
-        v_high, v_new.high_no, v_new.high_read_at, v_new.high_received, v_holders,
-        case when v_note then v_new.high_read_at else v_was.noted_at end,
-        case when v_note then v_cursor else v_was.cursor_at end,
-        case when v_note then v_was.cursor_at else v_was.stuck_at end
+        p_inbox, v_low, v_sure_at, v_sure_no, v_high_at, v_high_no, v_holders,
+        case when v_notes then v_now else v_was.noted_at end, case when v_notes then v_cursor else v_was.cursor_at end
     );
     delete from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox and p.no <= v_was.no;
+    delete from pgtrickle_internal.pgt_inbox_claims c
+    where c.inbox_name = p_inbox
+      and c.no between 1 and (select max(l.no) from pgtrickle_internal.pgt_inbox_claims l where l.inbox_name = p_inbox) - 1;
 end;
 $function$;
 
 -- Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer
 -- pending; returns how many. A retention of zero keeps all.
--- Reads and deletes messages; writes pgt_inbox_totals, pgt_inbox_retry_queue.
+-- Reads and deletes messages; writes pgt_inbox_expired, pgt_inbox_retry_queue.
 create function pgtrickle_internal.pgt_inbox_drain(p_inbox text, p_batch_size integer)
     returns bigint
     language plpgsql
@@ -900,7 +799,6 @@ declare
     v_table regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
     v_count bigint;
     v_rows  bigint;
-    v_ids   text[];
 begin
     execute format($sql$
         with gone as (
@@ -932,14 +830,14 @@ begin
             returning i.event_type, i.received_at, i.processed_at
         ),
         counted as (
-            insert into pgtrickle_internal.pgt_inbox_totals as t (inbox_name, is_expired, event_type, processed, processing_us)
-            select $1, true, g.event_type, count(*), sum(pgtrickle_internal.pgt_processing_us(g.received_at, g.processed_at))
+            insert into pgtrickle_internal.pgt_inbox_expired as e (inbox_name, event_type, processed, processing_us)
+            select $1, g.event_type, count(*), sum(pgtrickle_internal.pgt_processing_us(g.received_at, g.processed_at))
             from gone g
             where g.processed_at is not null
             group by g.event_type
             order by g.event_type -- two sessions that drain at once lock rows in one order
-            on conflict (inbox_name, is_expired, event_type) do update
-                set processed = t.processed + excluded.processed, processing_us = t.processing_us + excluded.processing_us
+            on conflict (inbox_name, event_type) do update
+                set processed = e.processed + excluded.processed, processing_us = e.processing_us + excluded.processing_us
         )
         select count(*) from gone
         $sql$, v_table)
@@ -950,100 +848,26 @@ begin
         coalesce(v_inbox.dead_letter_retention, make_interval(hours =>
             least(pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000))), v_inbox.max_retries;
 
-    -- Lock first, look again then: a message that is replayed meanwhile must keep its entry.
-    execute format($sql$
-        select array(
-            select q.event_id
-            from pgtrickle_internal.pgt_inbox_retry_queue q
-            where q.inbox_name = $1
-              and not exists (select from %s i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < $2)
-            limit 10000
-            for update skip locked
-        )
-        $sql$, v_table)
-    into v_ids
-    using p_inbox, v_inbox.max_retries;
+    -- An entry that was changed since this statement began has another xmin: a message that is replayed meanwhile keeps it.
     execute format($sql$
         delete from pgtrickle_internal.pgt_inbox_retry_queue q
-        where q.inbox_name = $1 and q.event_id = any ($3)
-          and not exists (select from %s i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < $2)
+        using (
+            select o.event_id, o.xmin as version
+            from pgtrickle_internal.pgt_inbox_retry_queue o
+            where o.inbox_name = $1
+              and not exists (select from %s i where i.event_id = o.event_id and i.processed_at is null and i.retry_count < $2)
+            limit 10000
+        ) o
+        where q.inbox_name = $1 and q.event_id = o.event_id and q.xmin = o.version
         $sql$, v_table)
-    using p_inbox, v_inbox.max_retries, v_ids;
+    using p_inbox, v_inbox.max_retries;
     get diagnostics v_rows = row_count;
     return v_count + v_rows;
 end;
 $function$;
 
--- Recomputes all that is derived from an inbox from its messages, with writers kept out.
--- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_totals, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, its sequences.
-create function pgtrickle_internal.pgt_inbox_rebuild(p_inbox text)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
-    v_table    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_sequence regclass := format('%I.%I', 'pgtrickle_internal', v_inbox.high_watermark)::regclass;
-    v_counted  timestamptz;
-    v_since    bigint;
-begin
-    execute format('lock table %s in share row exclusive mode', v_table);
-    perform from pgtrickle_internal.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
-    delete from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox;
-    delete from pgtrickle_internal.pgt_inbox_totals t where t.inbox_name = p_inbox and not t.is_expired;
-    v_counted := to_timestamp(
-        setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
-    );
-    delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
-    execute format($sql$
-        with counted as (
-            insert into pgtrickle_internal.pgt_inbox_totals (inbox_name, event_type, received, processed, dead_letter, processing_us)
-            select $1, i.event_type, count(*) filter (where i.received_at < $2), count(i.processed_at),
-                   count(*) filter (where i.processed_at is null and i.retry_count >= $3),
-                   sum(pgtrickle_internal.pgt_processing_us(i.received_at, i.processed_at))
-            from %1$s i
-            group by i.event_type
-        ),
-        -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
-        delayed as (
-            insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
-            select $1, i.event_id, i.received_at, %2$s
-            from %1$s i
-            where i.processed_at is null and i.retry_count < $3 and %2$s is not null
-        ),
-        gone as (
-            delete from pgtrickle_internal.pgt_inbox_dead d
-            where d.inbox_name = $1
-              and not exists (select from %1$s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $3)
-        ),
-        dead as (
-            insert into pgtrickle_internal.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
-            select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
-            from %1$s i
-            left join pgtrickle_internal.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
-            where i.processed_at is null and i.retry_count >= $3
-            on conflict (inbox_name, event_id, is_alert) do update
-                set dead_at = excluded.dead_at, alerted = true
-                where excluded.alerted and not d.alerted
-        )
-        select count(*) from %1$s i where i.received_at >= $2
-        $sql$, v_table, case when v_inbox.has_delay then 'i.available_at' else 'null::timestamptz' end)
-    into v_since
-    using p_inbox, v_counted, v_inbox.max_retries;
-    insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
-    values (
-        p_inbox, v_counted, coalesce(pg_sequence_last_value(pg_get_serial_sequence('pgtrickle_internal.pgt_inbox_deltas', 'no')::regclass),
-            0),
-        coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.received)::regclass), 0) - v_since
-    );
-    perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass, 0, false);
-    perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.rescan_after)::regclass, 0, false);
-end;
-$function$;
-
 -- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, dead letters, alerts.
--- Reads pgt_inbox_counted; writes pgt_tasks, pgt_inbox_progress, the inbox, pgtrickle_internal.pgt_attempts_0 and so on, pgt_inbox_dead;
+-- Reads what inbox_health() reads; writes pgt_tasks, pgt_inbox_progress, the inbox, its sequences of attempts, pgt_inbox_dead;
 -- notifies pg_trickle_alert.
 create function pgtrickle_internal.pgt_inbox_tick(p_inbox text)
     returns void
@@ -1056,9 +880,8 @@ declare
     v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table   regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
     v_every   interval := interval '0';
-    v_now     bigint := floor(extract(epoch from clock_timestamp()))::bigint & 8388607;
-    v_hashes  bigint[];
-    v_at      record;
+    v_slot    record;
+    v_low     timestamptz;
     v_counted bigint;
     v_found   bigint;
     v_most    bigint;
@@ -1074,54 +897,44 @@ begin
         perform pgtrickle_internal.pgt_inbox_settle(p_inbox);
 
         -- Messages that had all their attempts are dead letters, also where the claim that found this was rolled back. Each is looked for
-        -- once: another attempt says so, and an age at which others may have its slot.
-        select array_agg(s.hash) filter (
-                   where setval(s.slot, (s.hash << 33) | (((v_now - 3601) & 8388607) << 10) | (s.attempts + 1)) is not null
-               )
-        into v_hashes
-        from (
-            select v.slot, v.value >> 33 as hash, v_now - ((v.value >> 10) & 8388607) as age, v.value & 1023 as attempts
-        from generate_series(0, 7) n
-        cross join lateral (select format('%I.pgt_attempts_%s', 'pgtrickle_internal', n)::regclass as slot) s
+        -- once, as another attempt says. If the claim was not rolled back, this version of its row is no more.
+        for v_slot in
+            select s.*
+            from (
+        select v.slot, v.value, v.value >> 12 as version, format('(%s,%s)', v.value >> 33, (v.value >> 22) & 2047)::tid as place,
+               (v.value >> 12) & 1023 as xmin_end, (v.value >> 10) & 3 as counted, v.value & 1023 as attempts
+        from unnest(v_inbox.attempts) n
+        cross join lateral (select format('%I.%I', 'pgtrickle_internal', n)::regclass as slot) s
         cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
-        ) s
-        where s.hash >> 22 = hashtextextended(p_inbox, 0) & 255 and s.attempts = v_inbox.max_attempts;
-        if v_hashes is not null then
-            -- It is among the first that claims would find. If the claim was not rolled back, this version of its row is no more.
+            ) s
+            where s.attempts = v_inbox.max_attempts
+        loop
+            perform setval(v_slot.slot, v_slot.value + 1);
             execute format($sql$
                 update %1$s i
                 set retry_count = greatest(i.retry_count, $3), error = $4
-                where i.event_id = any (array(
-                    select o.event_id
-                    from pgtrickle.inbox_pending($1, 10000) f
-                    join %1$s o on o.event_id = f.event_id
-                    where o.processed_at is null and o.retry_count < $3 and (
-                        ((hashtextextended($1, 0) & 255) << 22) | (hashtextextended(o.event_id || ' ' || o.xmin::text, 0) & 4194303)
-                    ) = any ($2)
-                    for update of o skip locked
-                ))
+                where i.ctid = (
+                    select o.ctid
+                    from %1$s o
+                    where o.ctid = $1 and o.xmin::text::bigint & 1023 = $2 and o.processed_at is null and o.retry_count < $3
+                    for update skip locked
+                )
                 $sql$, v_table)
-            using p_inbox, v_hashes, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
-        end if;
+            using v_slot.place, v_slot.xmin_end, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts ||
+                ' times, and neither processed nor failed';
+        end loop;
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
         -- the backlog is below a thousand.
-        select p.* into v_at
-        from pgtrickle_internal.pgt_inbox_progress p
-        where p.inbox_name = p_inbox
-        order by p.no desc
-        limit 1;
-        if v_at.low_watermark > '-infinity' then
+        v_low := (select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit
+            1);
+        if v_low > '-infinity' then
             execute format($sql$
-                select (select count(*) from %1$s i where i.received_at >= $3) + (
-                           select coalesce(sum(c.received - c.processed - c.dead_letter), 0)
-                           from pgtrickle_internal.pgt_inbox_counted c
-                           where c.inbox_name = $1
-                       ), count(*)
+                select (pgtrickle.inbox_health($1) ->> 'pending_count')::bigint, count(*)
                 from (
                     (
                         select from %1$s i
-                        where i.received_at >= $2 and i.processed_at is null and i.retry_count < $4 and not exists (
+                        where i.received_at >= $2 and i.processed_at is null and i.retry_count < $3 and not exists (
                             select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id
                         )
                         limit 1001
@@ -1130,16 +943,20 @@ begin
                     (
                         select from pgtrickle_internal.pgt_inbox_retry_queue q
                         join %1$s i on i.event_id = q.event_id
-                        where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
+                        where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $3
                         limit 1001
                     )
                 ) f
                 $sql$, v_table)
             into v_counted, v_found
-            using p_inbox, v_at.low_watermark, v_at.counted_at, v_inbox.max_retries;
+            using p_inbox, v_low, v_inbox.max_retries;
             if v_found <= 1000 and v_found <> v_counted then
-                insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no, received_no)
-                values (p_inbox, v_at.counted_at, v_at.folded_no, v_at.received_no);
+                insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no)
+                select p_inbox, p.counted_at, p.folded_no
+                from pgtrickle_internal.pgt_inbox_progress p
+                where p.inbox_name = p_inbox
+                order by p.no desc
+                limit 1;
                 raise warning using
                     message = 'inbox ' || p_inbox || ': ' || v_counted || ' messages are counted as pending, ' || v_found || ' were found',
                     hint = 'Were triggers disabled? The low watermark is moved back; to recount, call after_restore().';
@@ -1197,6 +1014,14 @@ begin
 end;
 $function$;
 
+-- Attempts of messages of inbox order_events whose claims come to nothing, each sequence those of one message: see pgt_count_attempt.
+create sequence pgtrickle_internal.order_events_attempts_0 minvalue 0 start 0;
+create sequence pgtrickle_internal.order_events_attempts_1 minvalue 0 start 0;
+
+-- Attempts of messages of inbox payments whose claims come to nothing, each sequence those of one message: see pgt_count_attempt.
+create sequence pgtrickle_internal.payments_attempts_0 minvalue 0 start 0;
+create sequence pgtrickle_internal.payments_attempts_1 minvalue 0 start 0;
+
 -- Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer).
 create function pgtrickle.inbox_is_my_partition(p_inbox text, p_aggregate_id text, p_worker_id integer, p_total_workers integer)
     returns boolean
@@ -1224,28 +1049,15 @@ create function pgtrickle.inbox_receive(
     language plpgsql
 as $function$
 declare
-    v_stored   boolean;
+    v_stored boolean;
 begin
-    if p_event_type is null or p_payload is null then
+    if p_event_id is null or p_event_type is null or p_payload is null then
         raise exception using
             errcode = '22023',
-            message = case when p_event_type is null then 'p_event_type' else 'p_payload' end || ' must not be null',
+            message = case when p_event_id is null then 'p_event_id' when p_event_type is null then 'p_event_type' else 'p_payload' end
+                || ' must not be null',
             detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
-            hint = 'A message has a type and a payload.';
-    end if;
-    if p_event_id is null then
-        perform pgtrickle_internal.pgt_inbox(p_inbox);
-        raise exception using
-            errcode = '22023',
-            message = 'p_event_id must not be null',
-            detail = 'Inbox ' || p_inbox || ' tells duplicates by it.',
-            hint = 'Use the id that the sender gave, never one made up on arrival.';
-    elsif octet_length(p_event_id) > 2684 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_event_id must not be longer than 2684 bytes',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || ': it has ' || octet_length(p_event_id) || '.',
-            hint = 'Let the sender use shorter ids, or use a hash of the id.';
+            hint = 'A message has the id that its sender gave, a type and a payload.';
     end if;
 
     case p_inbox
@@ -1519,57 +1331,116 @@ comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is
     'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many. (Sluice: shop in pgtrickle)';
 
 -- Stops claims of an inbox from handing out messages; receiving goes on.
--- Writes pgt_inbox_paused.
+-- Writes pgt_inbox_claims.
 create function pgtrickle.pause_inbox(p_inbox text)
     returns void
     language plpgsql
 as $function$
 begin
     perform pgtrickle_internal.pgt_inbox(p_inbox);
-    insert into pgtrickle_internal.pgt_inbox_paused (inbox_name) values (p_inbox) on conflict (inbox_name) do nothing;
+    insert into pgtrickle_internal.pgt_inbox_claims (inbox_name, no, paused_at) overriding system value
+    values (p_inbox, 0, now())
+    on conflict do nothing;
 end;
 $function$;
 comment on function pgtrickle.pause_inbox(text) is
     'Stops claims of an inbox from handing out messages; receiving goes on. (Sluice: shop in pgtrickle)';
 
 -- Lets claims of an inbox hand out messages again.
--- Writes pgt_inbox_paused.
+-- Writes pgt_inbox_claims.
 create function pgtrickle.resume_inbox(p_inbox text)
     returns void
     language plpgsql
 as $function$
 begin
     perform pgtrickle_internal.pgt_inbox(p_inbox);
-    delete from pgtrickle_internal.pgt_inbox_paused p where p.inbox_name = p_inbox;
+    delete from pgtrickle_internal.pgt_inbox_claims p where p.inbox_name = p_inbox and p.no = 0;
 end;
 $function$;
 comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again. (Sluice: shop in pgtrickle)';
 
--- Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical.
--- Reads pgt_inbox_config and what pgt_inbox_summary reads.
+-- Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical; its cost does not grow with the table.
+-- Reads pgt_inbox_config, pgt_inbox_progress, pgt_inbox_deltas, pgt_inbox_expired, pgt_inbox_retry_queue, the inbox.
 create function pgtrickle.inbox_health(p_inbox text)
     returns jsonb
     language plpgsql
     stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $function$
 declare
     v_inbox  record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_at     record;
+    v_new    bigint;
+    v_age    numeric;
     s        record;
-    v_age    interval;
     v_status text;
 begin
-    select * into s from pgtrickle_internal.pgt_inbox_summary(p_inbox);
-    v_age := make_interval(secs => coalesce(s.oldest_pending_age_sec, 0)::float8);
+    select coalesce(max(p.low_watermark), '-infinity') as low_watermark, coalesce(max(p.counted_at), '-infinity') as counted_at,
+           coalesce(max(p.folded_no), 0) as folded_no
+    into v_at
+    from (select p.* from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1) p;
+
+    -- Messages that came since the last tick are counted in the inbox. The oldest takes two index probes: one above the low watermark, one
+    -- in the retry queue. An infinite received_at has no age that json could show: a thousand years stand for it.
+    execute format($sql$
+        select (select count(*) from %1$s i where i.received_at >= $2),
+               greatest(0, round(extract(epoch from clock_timestamp() - min(
+                   least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp())
+               )), 3))
+        from (
+            (
+                select i.received_at
+                from %1$s i
+                where i.received_at >= $3 and i.processed_at is null and i.retry_count < $4
+                order by i.received_at, i.event_id
+                limit 1
+            )
+            union all
+            (
+                select i.received_at
+                from pgtrickle_internal.pgt_inbox_retry_queue q
+                join %1$s i on i.event_id = q.event_id
+                where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
+                order by q.received_at, q.event_id
+                limit 1
+            )
+        ) o
+        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
+    into v_new, v_age
+    using p_inbox, v_at.counted_at, v_at.low_watermark, v_inbox.max_retries;
+    select v_new + coalesce(sum(
+               case when d.received_at >= v_at.counted_at then 0 else d.received end - d.processed - d.dead_letter
+           ), 0)::bigint as pending,
+           coalesce(sum(d.dead_letter), 0)::bigint as dead_letter, coalesce(sum(d.processed), 0) + max(e.processed) as processed,
+           coalesce(sum(d.processing_us), 0) + max(e.processing_us) as processing_us,
+           greatest(0, coalesce(sum(d.finished) filter (where d.is_recent), 0))::bigint as finished,
+           sum(d.calls) filter (where d.is_recent) as calls, sum(d.duplicates) filter (where d.is_recent) as duplicates
+    into s
+    from (
+        select coalesce(sum(e.processed), 0) as processed, coalesce(sum(e.processing_us), 0) as processing_us
+        from pgtrickle_internal.pgt_inbox_expired e
+        where e.inbox_name = p_inbox
+    ) e
+    left join lateral (
+        select d.*, d.at between clock_timestamp() - interval '1 minute' and clock_timestamp() as is_recent
+        from pgtrickle_internal.pgt_inbox_deltas d
+        where d.inbox_name = p_inbox and d.no > v_at.folded_no
+    ) d on true;
+
     v_status := case
-        when v_age >= v_inbox.critical_pending_age or s.pending_count >= 100000 then 'critical'
-        when v_age >= v_inbox.degraded_pending_age or s.pending_count >= 10000 or s.dlq_count >= v_inbox.degraded_dlq then 'degraded'
+        when v_age >= extract(epoch from v_inbox.critical_pending_age) or s.pending >= 100000 then 'critical'
+        when v_age >= extract(epoch from v_inbox.degraded_pending_age) or s.pending >= 10000 or s.dead_letter >= v_inbox.degraded_dlq
+            then 'degraded'
         else 'healthy'
     end;
     return jsonb_build_object(
-        'inbox', p_inbox, 'pending_count', s.pending_count,
-        'dlq_count', s.dlq_count, 'dead_letter_count', s.dlq_count,
-        'oldest_pending_age_seconds', s.oldest_pending_age_sec, 'oldest_pending_age_sec', s.oldest_pending_age_sec,
-        'avg_processing_time_sec', round(s.processing_us / 1000000.0 / nullif(s.processed_count, 0), 6),
+        'inbox', p_inbox, 'pending_count', s.pending,
+        'dlq_count', s.dead_letter, 'dead_letter_count', s.dead_letter,
+        'oldest_pending_age_seconds', v_age, 'oldest_pending_age_sec', v_age,
+        'avg_processing_time_sec', round(s.processing_us / 1000000.0 / nullif(s.processed, 0), 6),
         'throughput_per_minute', s.finished, 'throughput_per_sec', round(s.finished / 60.0, 3),
         'duplicate_rate_pct', round(coalesce(100.0 * s.duplicates / nullif(s.calls, 0), 0), 2),
         'status', v_status, 'health_status', v_status
@@ -1577,10 +1448,11 @@ begin
 end;
 $function$;
 comment on function pgtrickle.inbox_health(text) is
-    'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical. (Sluice: shop in pgtrickle)';
+    'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical; its cost does not grow with the table. '
+    '(Sluice: shop in pgtrickle)';
 
 -- The state of every inbox of extension shop.
--- Reads pgt_inbox_config, the settings and what pgt_inbox_summary reads.
+-- Reads pgt_inbox_config, the settings, pgt_inbox_deltas, pgt_inbox_expired and what inbox_health() reads.
 create function pgtrickle.inbox_status()
     returns table (
         inbox_name text, inbox_table text, is_managed boolean, max_retries integer, retention_hours numeric, pending_count bigint,
@@ -1594,10 +1466,15 @@ as $function$
                c.processed_retention, make_interval(hours =>
                    least(pgtrickle_internal.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
            )) / 3600, 2),
-           s.pending_count, s.dlq_count, s.processed_count, s.oldest_pending_age_sec,
-           pg_total_relation_size(format('%I.%I', c.inbox_schema, c.inbox_table)::regclass), c.created_at
+           h.pending_count, h.dlq_count,
+           coalesce((select sum(d.processed) from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = c.inbox_name), 0)::bigint
+               + coalesce((select sum(e.processed) from pgtrickle_internal.pgt_inbox_expired e where e.inbox_name = c.inbox_name),
+                   0)::bigint,
+           h.oldest_pending_age_sec, pg_total_relation_size(format('%I.%I', c.inbox_schema, c.inbox_table)::regclass), c.created_at
     from pgtrickle.pgt_inbox_config c
-    cross join lateral pgtrickle_internal.pgt_inbox_summary(c.inbox_name) s
+    cross join lateral jsonb_to_record(pgtrickle.inbox_health(c.inbox_name)) h (
+        pending_count bigint, dlq_count bigint, oldest_pending_age_sec numeric
+    )
 $function$;
 comment on function pgtrickle.inbox_status() is 'The state of every inbox of extension shop. (Sluice: shop in pgtrickle)';
 
@@ -1642,7 +1519,7 @@ begin
     return (
         select to_jsonb(s) || pgtrickle.inbox_health(p_inbox) || jsonb_build_object(
             'errors', v_errors,
-            'paused', exists (select from pgtrickle_internal.pgt_inbox_paused p where p.inbox_name = p_inbox),
+            'paused', exists (select from pgtrickle_internal.pgt_inbox_claims p where p.inbox_name = p_inbox and p.no = 0),
             'tasks', (
                 select jsonb_object_agg(
                            t.task, jsonb_build_object('runs', t.runs, 'last_run_at', t.last_run_at, 'last_error', t.last_error)
@@ -1932,182 +1809,55 @@ create index order_events_order on pgtrickle.order_events (received_at, event_id
 -- Where the next claim of inbox order_events starts, a hint that all workers see at once: received_at in microseconds since 1970.
 create sequence pgtrickle_internal.order_events_claim_cursor minvalue 0 start 0;
 
--- When a claim of inbox order_events may next look behind the cursor: microseconds since 1970.
-create sequence pgtrickle_internal.order_events_rescan_after minvalue 0 start 0;
-
 -- Until when claims of inbox order_events hand out one at a time what may have come back, in seconds since 1970; survives their rollback.
 create sequence pgtrickle_internal.order_events_alone_until minvalue 0 start 0;
 
 -- What inbox order_events receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
 create sequence pgtrickle_internal.order_events_high_watermark minvalue 0 start 0;
 
--- How many messages inbox order_events has received, also in transactions that were rolled back, but for late ones; no writer waits for it.
-create sequence pgtrickle_internal.order_events_received minvalue 0 start 1;
-
--- Takes in a message of inbox order_events that is not simply new: late, delayed, or done or dead from the start.
--- Reads pgtrickle_internal.order_events_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
---
--- New messages are counted by the time they were received, see pgt_inbox_settle.
-create function pgtrickle_internal.order_events_inserted()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz;
-    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle_internal.order_events_high_watermark'::regclass));
-begin
-    if v_is_late then
-        v_counted := coalesce((
-            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
-        ), '-infinity');
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
-        values ('order_events', new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
-    end if;
-
-    if new.processed_at is not null then
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
-        values ('order_events', new.event_type, 1, pgtrickle_internal.pgt_processing_us(new.received_at, new.processed_at));
-    elsif new.retry_count >= 3 then
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('order_events', new.event_type, 1);
-        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values ('order_events', new.event_id) on conflict do nothing;
-    elsif v_is_late or new.available_at is not null then
-        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
-        values ('order_events', new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
-        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function pgtrickle_internal.order_events_inserted() from public;
-
--- Keeps counts, retry queue and dead letters of inbox order_events exact when messages are updated.
--- Reads the statement's rows and pgtrickle.order_events; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
-create function pgtrickle_internal.order_events_updated()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off -- a plan made for one message would read all of the inbox for each of many
-as $function$
-declare
-    v_listed bigint;
-    v_died   bigint;
-begin
-    -- Δ counts = new rows ⊎ −old rows, of which those that were pending add nothing. A single message needs no grouping, which would cost
-    -- as much as all the rest.
-    if not exists (select from new_rows offset 1) then
-        insert into pgtrickle_internal.pgt_inbox_deltas
-            (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
-        select 'order_events', n.event_type,
-               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
-               (n.processed_at is null and n.retry_count >= 3)::integer - (o.processed_at is null and o.retry_count >= 3)::integer,
-               pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at) -
-                   pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
-               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
-               (n.processed_at is null and n.retry_count < 3)::integer, (n.retry_count >= 3)::integer + (o.retry_count >= 3)::integer
-        from new_rows n, old_rows o
-        where n.event_type = o.event_type
-        returning listed, died into v_listed, v_died;
-    end if;
-    if v_listed is null then
-        with d as (
-            insert into pgtrickle_internal.pgt_inbox_deltas
-                (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
-            select 'order_events', c.event_type,
-                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-                   coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-                   sum(c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at)),
-                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-                   count(*) filter (where c.processed_at is null and c.retry_count < 3), count(*) filter (where c.retry_count >= 3)
-            from (
-                select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
-                union all
-                select -1, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where
-                    (o.processed_at is not null or o.retry_count >= 3)
-            ) c
-            group by c.event_type
-            returning listed, died
-        )
-        select sum(d.listed)::bigint, sum(d.died)::bigint into v_listed, v_died from d;
-    end if;
-
-    -- Never join new rows with old ones where there may be many: a plan made for one of each is quadratic then.
-    if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' order by q.due_at limit 1) then
-        delete from pgtrickle_internal.pgt_inbox_retry_queue q
-        using old_rows o
-        where q.inbox_name = 'order_events' and q.event_id = o.event_id
-          and not exists (select from pgtrickle.order_events i where i.event_id = q.event_id and i.processed_at is null and i.retry_count <
-              3);
-    end if;
-    -- A message that is pending after an update may lie behind the cursor.
-    if v_listed > 0 then
-        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
-        select 'order_events', n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
-        from new_rows n
-        where n.processed_at is null and n.retry_count < 3
-        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
-    end if;
-    if v_died > 0 then
-        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
-        select 'order_events', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
-        on conflict do nothing;
-        delete from pgtrickle_internal.pgt_inbox_dead d
-        using old_rows o
-        where d.inbox_name = 'order_events' and d.event_id = o.event_id
-          and not exists (select from pgtrickle.order_events i where i.event_id = d.event_id and i.processed_at is null and i.retry_count
-              >= 3);
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function pgtrickle_internal.order_events_updated() from public;
-
 -- Keeps all that is derived from inbox order_events exact under update, merge and on conflict do update.
 create trigger sluice_updated after update on pgtrickle.order_events
     referencing old table as old_rows new table as new_rows
-    for each statement execute function pgtrickle_internal.order_events_updated();
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('order_events');
 
 -- Keeps all that is derived from inbox order_events exact under delete.
 create trigger sluice_deleted after delete on pgtrickle.order_events
     referencing old table as old_rows
     for each statement execute function pgtrickle_internal.pgt_inbox_changed('order_events');
 
--- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
--- statement: a term is 4 % of an insert.
+-- Takes in messages that are not simply new. Others cost this condition alone, which is parsed for each statement: a term is 4 % of an
+-- insert.
 create trigger sluice_inserted after insert on pgtrickle.order_events
     for each row
     when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle_internal.order_events_high_watermark'::regclass))) is not true
-        or nextval('pgtrickle_internal.order_events_received'::regclass) is null -- never
         or new.processed_at is not null
         or new.retry_count::boolean
         or new.available_at is not null)
-    execute function pgtrickle_internal.order_events_inserted();
+    execute function pgtrickle_internal.pgt_inbox_row_changed('order_events', 'pgtrickle_internal.order_events_high_watermark');
 alter table pgtrickle.order_events enable always trigger sluice_inserted;
 
 -- Keeps the counts of inbox order_events exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved after update of event_type, received_at on pgtrickle.order_events
     for each row when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle_internal.pgt_inbox_changed('order_events', 'moved');
+    execute function pgtrickle_internal.pgt_inbox_row_changed('order_events', 'moved');
 alter table pgtrickle.order_events enable always trigger sluice_moved;
 
 -- Keeps all that is derived from inbox order_events exact under truncate.
 create trigger sluice_truncated after truncate on pgtrickle.order_events
-    for each statement execute function pgtrickle_internal.pgt_inbox_changed('order_events', 'pgtrickle_internal.order_events_received');
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('order_events');
 alter table pgtrickle.order_events enable always trigger sluice_truncated;
 
 -- Keeps all that is derived from inbox order_events exact under logical replication, which fires no statement trigger.
 create trigger sluice_applied after update or delete on pgtrickle.order_events
-    for each row execute function pgtrickle_internal.pgt_inbox_changed('order_events');
+    for each row execute function pgtrickle_internal.pgt_inbox_row_changed('order_events');
 alter table pgtrickle.order_events enable replica trigger sluice_applied;
 
 -- Claims pending messages of inbox order_events: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves
--- pgtrickle_internal.order_events_claim_cursor; writes pgt_inbox_deltas.
+-- Reads and locks pgtrickle.order_events; reads pgt_inbox_retry_queue, pgt_inbox_progress; writes pgt_inbox_claims; moves
+-- pgtrickle_internal.order_events_claim_cursor.
 --
 -- A claim is a row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; messages
--- behind it are found through the retry queue or, when a claim comes out short, by looking back.
+-- behind it are found through the retry queue or, when a claim finds nothing else, by looking back.
 create function pgtrickle_internal.order_events_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
@@ -2136,7 +1886,6 @@ declare
     v_locker  xid; -- of the row that was claimed last: which transaction had locked it before
     v_died    boolean;
     v_count   integer := 0;
-    v_rows    integer;
 begin
     -- Everything a claim must know, in one query.
     select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
@@ -2156,7 +1905,7 @@ begin
            ) as is_given_back
     into v_at
     from (
-        select exists (select from pgtrickle_internal.pgt_inbox_paused s where s.inbox_name = 'order_events') as is_paused,
+        select exists (select from pgtrickle_internal.pgt_inbox_claims p where p.inbox_name = 'order_events' and p.no = 0) as is_paused,
                exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events') as has_retries,
                coalesce((
                    select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no
@@ -2166,11 +1915,8 @@ begin
         from pgtrickle_internal.order_events_claim_cursor c
     ) k
     left join (
-        select d.last_at, d.last_id
-        from pgtrickle_internal.pgt_inbox_deltas d
-        where d.inbox_name = 'order_events' and d.last_at is not null
-        order by d.no desc
-        limit 1
+        select l.last_at, l.last_id from pgtrickle_internal.pgt_inbox_claims l where l.inbox_name = 'order_events' order by l.no desc limit
+            1
     ) m on true;
     v_retries := v_at.has_retries;
     if v_at.is_paused then
@@ -2196,8 +1942,7 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker,
-                    'pgtrickle_internal.order_events_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -2219,7 +1964,6 @@ begin
     end if;
 
     for v_pass in 1..2 loop
-        v_rows := v_count;
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
             from pgtrickle.order_events i
@@ -2234,39 +1978,27 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker,
-                    'pgtrickle_internal.order_events_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('order_events', event_id, v_locker);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
             return next;
         end loop;
-
-        if v_pass = 2 then
-            -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
-            -- it may have been the planning, or a busy machine.
-            if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle_internal.order_events_rescan_after'::regclass,
-                    greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
-            end if;
-            exit;
-        elsif v_count > v_rows and p_total_workers is null then
+        if found and v_pass = 1 and p_total_workers is null then
             -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
             perform setval('pgtrickle_internal.order_events_claim_cursor'::regclass,
                 greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
             from pgtrickle_internal.order_events_claim_cursor c;
             -- The cursor cannot tell messages of one moment from each other.
             if received_at = v_from_at then
-                insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id) values
+                insert into pgtrickle_internal.pgt_inbox_claims (inbox_name, last_at, last_id) values
                     ('order_events', received_at, event_id);
             end if;
         end if;
 
-        -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
-        -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
-        exit when v_count >= p_limit or (v_at.low_watermark, '') >= (v_from_at, v_from_id);
-        exit when v_count > 0 and greatest(0, extract(epoch from v_now) * 1000000)::bigint <
-            (select r.last_value from pgtrickle_internal.order_events_rescan_after r);
+        -- A claim that found nothing looks behind the cursor too, so none comes out empty while a message is free; and so does a short one
+        -- that began within a moment, of which no tick lists what was given back.
+        exit when v_count >= p_limit or v_count > 0 and v_from_id = '' or (v_at.low_watermark, '') >= (v_from_at, v_from_id);
         v_now := clock_timestamp();
         v_own := pg_current_xact_id_if_assigned()::text::bigint; -- of the rows that were claimed already
         v_to_at := v_from_at;
@@ -2330,22 +2062,30 @@ select c.event_type,
        sum(c.dead_letter)::bigint as dead_letter,
        round(sum(c.processing_us) / 1000000.0 / nullif(sum(c.processed + c.expired), 0), 6) as avg_processing_time_sec
 from (
-    select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
-    from pgtrickle_internal.pgt_inbox_counted p
-    where p.inbox_name = 'order_events'
+    select coalesce(max(n.counted_at), '-infinity') as counted_at, coalesce(max(n.folded_no), 0) as folded_no
+    from (
+        select p.counted_at, p.folded_no from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no
+            desc limit 1
+    ) n
+) p
+cross join lateral (
+    select d.event_type, case when d.received_at >= p.counted_at then 0 else d.received end as received, d.processed, d.dead_letter,
+           d.processing_us, 0 as expired
+    from pgtrickle_internal.pgt_inbox_deltas d
+    where d.inbox_name = 'order_events' and d.no > p.folded_no and d.event_type is not null
+    union all
+    select e.event_type, 0, 0, 0, e.processing_us, e.processed from pgtrickle_internal.pgt_inbox_expired e where e.inbox_name =
+        'order_events'
     union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
-    select i.event_type, count(*), 0, 0, 0, 0
+    select i.event_type, 1, 0, 0, 0, 0
     from (
         select i.event_type
         from pgtrickle.order_events i
-        where i.received_at >= coalesce((
-            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
-        ), '-infinity')
+        where i.received_at >= p.counted_at
         order by i.received_at, i.event_id
         limit (select null::bigint)
     ) i
-    group by i.event_type
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
@@ -2353,21 +2093,20 @@ comment on view pgtrickle.order_events_stats is
     'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
 select setval('pgtrickle_internal.order_events_high_watermark'::regclass, 0);
 
--- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
+-- Each session that inserts reads it in the condition of a trigger.
 grant select on sequence pgtrickle_internal.order_events_high_watermark to public;
-grant usage on sequence pgtrickle_internal.order_events_received to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
     retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
     with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
-    claim_cursor, rescan_after, alone_until, high_watermark, received
+    claim_cursor, attempts, alone_until, high_watermark
 ) values (
     'order_events', 'pgtrickle', 'order_events', true, 'event_id', 'event_type', 'processed_at',
     'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
-    'order_events_claim_cursor', 'order_events_rescan_after', 'order_events_alone_until', 'order_events_high_watermark',
-        'order_events_received'
+    'order_events_claim_cursor', array['order_events_attempts_0', 'order_events_attempts_1'], 'order_events_alone_until',
+        'order_events_high_watermark'
 );
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: retention');
@@ -2405,180 +2144,55 @@ create index payments_order on pgtrickle.payments (received_at, event_id);
 -- Where the next claim of inbox payments starts, a hint that all workers see at once: received_at in microseconds since 1970.
 create sequence pgtrickle_internal.payments_claim_cursor minvalue 0 start 0;
 
--- When a claim of inbox payments may next look behind the cursor: microseconds since 1970.
-create sequence pgtrickle_internal.payments_rescan_after minvalue 0 start 0;
-
 -- Until when claims of inbox payments hand out one at a time what may have come back, in seconds since 1970; survives their rollback.
 create sequence pgtrickle_internal.payments_alone_until minvalue 0 start 0;
 
 -- What inbox payments receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
 create sequence pgtrickle_internal.payments_high_watermark minvalue 0 start 0;
 
--- How many messages inbox payments has received, also in transactions that were rolled back, but for late ones; no writer waits for it.
-create sequence pgtrickle_internal.payments_received minvalue 0 start 1;
-
--- Takes in a message of inbox payments that is not simply new: late, delayed, or done or dead from the start.
--- Reads pgtrickle_internal.payments_high_watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
---
--- New messages are counted by the time they were received, see pgt_inbox_settle.
-create function pgtrickle_internal.payments_inserted()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_counted timestamptz;
-    v_is_late boolean := new.received_at < to_timestamp(pg_sequence_last_value('pgtrickle_internal.payments_high_watermark'::regclass));
-begin
-    if v_is_late then
-        v_counted := coalesce((
-            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
-        ), '-infinity');
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
-        values ('payments', new.event_type, case when new.received_at >= v_counted then new.received_at end, 1);
-    end if;
-
-    if new.processed_at is not null then
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, processing_us)
-        values ('payments', new.event_type, 1, pgtrickle_internal.pgt_processing_us(new.received_at, new.processed_at));
-    elsif new.retry_count >= 3 then
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, dead_letter) values ('payments', new.event_type, 1);
-        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values ('payments', new.event_id) on conflict do nothing;
-    elsif v_is_late or new.available_at is not null then
-        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
-        values ('payments', new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
-        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function pgtrickle_internal.payments_inserted() from public;
-
--- Keeps counts, retry queue and dead letters of inbox payments exact when messages are updated.
--- Reads the statement's rows and pgtrickle.payments; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
-create function pgtrickle_internal.payments_updated()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off -- a plan made for one message would read all of the inbox for each of many
-as $function$
-declare
-    v_listed bigint;
-    v_died   bigint;
-begin
-    -- Δ counts = new rows ⊎ −old rows, of which those that were pending add nothing. A single message needs no grouping, which would cost
-    -- as much as all the rest.
-    if not exists (select from new_rows offset 1) then
-        insert into pgtrickle_internal.pgt_inbox_deltas
-            (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
-        select 'payments', n.event_type,
-               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
-               (n.processed_at is null and n.retry_count >= 3)::integer - (o.processed_at is null and o.retry_count >= 3)::integer,
-               pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at) -
-                   pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
-               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
-               (n.processed_at is null and n.retry_count < 3)::integer, (n.retry_count >= 3)::integer + (o.retry_count >= 3)::integer
-        from new_rows n, old_rows o
-        where n.event_type = o.event_type
-        returning listed, died into v_listed, v_died;
-    end if;
-    if v_listed is null then
-        with d as (
-            insert into pgtrickle_internal.pgt_inbox_deltas
-                (inbox_name, event_type, processed, dead_letter, processing_us, finished, listed, died)
-            select 'payments', c.event_type,
-                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-                   coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= 3), 0),
-                   sum(c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at)),
-                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-                   count(*) filter (where c.processed_at is null and c.retry_count < 3), count(*) filter (where c.retry_count >= 3)
-            from (
-                select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
-                union all
-                select -1, o.event_type, o.received_at, o.processed_at, o.retry_count from old_rows o where
-                    (o.processed_at is not null or o.retry_count >= 3)
-            ) c
-            group by c.event_type
-            returning listed, died
-        )
-        select sum(d.listed)::bigint, sum(d.died)::bigint into v_listed, v_died from d;
-    end if;
-
-    -- Never join new rows with old ones where there may be many: a plan made for one of each is quadratic then.
-    if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' order by q.due_at limit 1) then
-        delete from pgtrickle_internal.pgt_inbox_retry_queue q
-        using old_rows o
-        where q.inbox_name = 'payments' and q.event_id = o.event_id
-          and not exists (select from pgtrickle.payments i where i.event_id = q.event_id and i.processed_at is null and i.retry_count < 3);
-    end if;
-    -- A message that is pending after an update may lie behind the cursor.
-    if v_listed > 0 then
-        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
-        select 'payments', n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
-        from new_rows n
-        where n.processed_at is null and n.retry_count < 3
-        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
-    end if;
-    if v_died > 0 then
-        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
-        select 'payments', n.event_id from new_rows n where n.processed_at is null and n.retry_count >= 3
-        on conflict do nothing;
-        delete from pgtrickle_internal.pgt_inbox_dead d
-        using old_rows o
-        where d.inbox_name = 'payments' and d.event_id = o.event_id
-          and not exists (select from pgtrickle.payments i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= 3);
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function pgtrickle_internal.payments_updated() from public;
-
 -- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
 create trigger sluice_updated after update on pgtrickle.payments
     referencing old table as old_rows new table as new_rows
-    for each statement execute function pgtrickle_internal.payments_updated();
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments');
 
 -- Keeps all that is derived from inbox payments exact under delete.
 create trigger sluice_deleted after delete on pgtrickle.payments
     referencing old table as old_rows
     for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments');
 
--- Takes in messages that are not simply new. Others cost this condition, which counts them, and nothing else. Its text is parsed for each
--- statement: a term is 4 % of an insert.
+-- Takes in messages that are not simply new. Others cost this condition alone, which is parsed for each statement: a term is 4 % of an
+-- insert.
 create trigger sluice_inserted after insert on pgtrickle.payments
     for each row
     when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle_internal.payments_high_watermark'::regclass))) is not true
-        or nextval('pgtrickle_internal.payments_received'::regclass) is null -- never
         or new.processed_at is not null
         or new.retry_count::boolean
         or new.available_at is not null)
-    execute function pgtrickle_internal.payments_inserted();
+    execute function pgtrickle_internal.pgt_inbox_row_changed('payments', 'pgtrickle_internal.payments_high_watermark');
 alter table pgtrickle.payments enable always trigger sluice_inserted;
 
 -- Keeps the counts of inbox payments exact when what they go by changes, which marking a message does not.
 create trigger sluice_moved after update of event_type, received_at on pgtrickle.payments
     for each row when (old.event_type <> new.event_type or old.received_at <> new.received_at)
-    execute function pgtrickle_internal.pgt_inbox_changed('payments', 'moved');
+    execute function pgtrickle_internal.pgt_inbox_row_changed('payments', 'moved');
 alter table pgtrickle.payments enable always trigger sluice_moved;
 
 -- Keeps all that is derived from inbox payments exact under truncate.
 create trigger sluice_truncated after truncate on pgtrickle.payments
-    for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments', 'pgtrickle_internal.payments_received');
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments');
 alter table pgtrickle.payments enable always trigger sluice_truncated;
 
 -- Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.
 create trigger sluice_applied after update or delete on pgtrickle.payments
-    for each row execute function pgtrickle_internal.pgt_inbox_changed('payments');
+    for each row execute function pgtrickle_internal.pgt_inbox_row_changed('payments');
 alter table pgtrickle.payments enable replica trigger sluice_applied;
 
 -- Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; moves pgtrickle_internal.payments_claim_cursor;
--- writes pgt_inbox_deltas.
+-- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; writes pgt_inbox_claims; moves
+-- pgtrickle_internal.payments_claim_cursor.
 --
 -- A claim is a row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; messages
--- behind it are found through the retry queue or, when a claim comes out short, by looking back.
+-- behind it are found through the retry queue or, when a claim finds nothing else, by looking back.
 create function pgtrickle_internal.payments_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
@@ -2607,7 +2221,6 @@ declare
     v_locker  xid; -- of the row that was claimed last: which transaction had locked it before
     v_died    boolean;
     v_count   integer := 0;
-    v_rows    integer;
 begin
     -- Everything a claim must know, in one query.
     select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
@@ -2627,7 +2240,7 @@ begin
            ) as is_given_back
     into v_at
     from (
-        select exists (select from pgtrickle_internal.pgt_inbox_paused s where s.inbox_name = 'payments') as is_paused,
+        select exists (select from pgtrickle_internal.pgt_inbox_claims p where p.inbox_name = 'payments' and p.no = 0) as is_paused,
                exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments') as has_retries,
                coalesce((
                    select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc
@@ -2637,11 +2250,7 @@ begin
         from pgtrickle_internal.payments_claim_cursor c
     ) k
     left join (
-        select d.last_at, d.last_id
-        from pgtrickle_internal.pgt_inbox_deltas d
-        where d.inbox_name = 'payments' and d.last_at is not null
-        order by d.no desc
-        limit 1
+        select l.last_at, l.last_id from pgtrickle_internal.pgt_inbox_claims l where l.inbox_name = 'payments' order by l.no desc limit 1
     ) m on true;
     v_retries := v_at.has_retries;
     if v_at.is_paused then
@@ -2667,8 +2276,7 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker,
-                    'pgtrickle_internal.payments_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
@@ -2690,7 +2298,6 @@ begin
     end if;
 
     for v_pass in 1..2 loop
-        v_rows := v_count;
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
             from pgtrickle.payments i
@@ -2705,38 +2312,26 @@ begin
             for update of i skip locked
         loop
             if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker,
-                    'pgtrickle_internal.payments_alone_until'::regclass);
+                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker);
                 continue when v_died;
             end if;
             v_count := v_count + 1;
             return next;
         end loop;
-
-        if v_pass = 2 then
-            -- In vain, and not for nothing: what is given back meanwhile waits for ten times as long as this took. Below 10 ms
-            -- it may have been the planning, or a busy machine.
-            if v_rows = v_count and clock_timestamp() > v_now + interval '10 milliseconds' then
-                perform setval('pgtrickle_internal.payments_rescan_after'::regclass,
-                    greatest(0, extract(epoch from clock_timestamp() + 10 * (clock_timestamp() - v_now)) * 1000000)::bigint);
-            end if;
-            exit;
-        elsif v_count > v_rows and p_total_workers is null then
+        if found and v_pass = 1 and p_total_workers is null then
             -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
             perform setval('pgtrickle_internal.payments_claim_cursor'::regclass,
                 greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
             from pgtrickle_internal.payments_claim_cursor c;
             -- The cursor cannot tell messages of one moment from each other.
             if received_at = v_from_at then
-                insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, last_at, last_id) values ('payments', received_at, event_id);
+                insert into pgtrickle_internal.pgt_inbox_claims (inbox_name, last_at, last_id) values ('payments', received_at, event_id);
             end if;
         end if;
 
-        -- Short: look behind the cursor too, for what another worker gave back. A claim that found nothing so far always does,
-        -- so none comes out empty while a message is free; others spend a tenth of the time on it at most.
-        exit when v_count >= p_limit or (v_at.low_watermark, '') >= (v_from_at, v_from_id);
-        exit when v_count > 0 and greatest(0, extract(epoch from v_now) * 1000000)::bigint <
-            (select r.last_value from pgtrickle_internal.payments_rescan_after r);
+        -- A claim that found nothing looks behind the cursor too, so none comes out empty while a message is free; and so does a short one
+        -- that began within a moment, of which no tick lists what was given back.
+        exit when v_count >= p_limit or v_count > 0 and v_from_id = '' or (v_at.low_watermark, '') >= (v_from_at, v_from_id);
         v_now := clock_timestamp();
         v_own := pg_current_xact_id_if_assigned()::text::bigint; -- of the rows that were claimed already
         v_to_at := v_from_at;
@@ -2798,22 +2393,29 @@ select c.event_type,
        sum(c.dead_letter)::bigint as dead_letter,
        round(sum(c.processing_us) / 1000000.0 / nullif(sum(c.processed + c.expired), 0), 6) as avg_processing_time_sec
 from (
-    select p.event_type, p.received, p.processed, p.dead_letter, p.processing_us, p.expired
-    from pgtrickle_internal.pgt_inbox_counted p
-    where p.inbox_name = 'payments'
+    select coalesce(max(n.counted_at), '-infinity') as counted_at, coalesce(max(n.folded_no), 0) as folded_no
+    from (
+        select p.counted_at, p.folded_no from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc
+            limit 1
+    ) n
+) p
+cross join lateral (
+    select d.event_type, case when d.received_at >= p.counted_at then 0 else d.received end as received, d.processed, d.dead_letter,
+           d.processing_us, 0 as expired
+    from pgtrickle_internal.pgt_inbox_deltas d
+    where d.inbox_name = 'payments' and d.no > p.folded_no and d.event_type is not null
+    union all
+    select e.event_type, 0, 0, 0, e.processing_us, e.processed from pgtrickle_internal.pgt_inbox_expired e where e.inbox_name = 'payments'
     union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
-    select i.event_type, count(*), 0, 0, 0, 0
+    select i.event_type, 1, 0, 0, 0, 0
     from (
         select i.event_type
         from pgtrickle.payments i
-        where i.received_at >= coalesce((
-            select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
-        ), '-infinity')
+        where i.received_at >= p.counted_at
         order by i.received_at, i.event_id
         limit (select null::bigint)
     ) i
-    group by i.event_type
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
@@ -2821,25 +2423,24 @@ comment on view pgtrickle.payments_stats is
     'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
 select setval('pgtrickle_internal.payments_high_watermark'::regclass, 0);
 
--- Whoever inserts compares with the one and counts in the other, in the condition of a trigger.
+-- Each session that inserts reads it in the condition of a trigger.
 grant select on sequence pgtrickle_internal.payments_high_watermark to public;
-grant usage on sequence pgtrickle_internal.payments_received to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
     retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
     with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
-    claim_cursor, rescan_after, alone_until, high_watermark, received
+    claim_cursor, attempts, alone_until, high_watermark
 ) values (
     'payments', 'pgtrickle', 'payments', true, 'event_id', 'event_type', 'processed_at',
     'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
-    'payments_claim_cursor', 'payments_rescan_after', 'payments_alone_until', 'payments_high_watermark', 'payments_received'
+    'payments_claim_cursor', array['payments_attempts_0', 'payments_attempts_1'], 'payments_alone_until', 'payments_high_watermark'
 );
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '55228050ac04398829cea04e14a1acfb', 'plain');
+values ('shop', '1.0.0', '68f7105cad07b346e69fdc0ad7a26813', 'plain');
 select pgtrickle.attach();
 
 commit;

@@ -94,7 +94,7 @@ func TestRun(t *testing.T) {
 	}
 	db.Exec(t, "insert into pgtrickle.payments (event_id, event_type, payload) values ('a', 't', '{}')")
 	folded := func() bool {
-		return pgtest.One[int64](t, db, "select coalesce(sum(received), 0)::bigint from pgtrickle_internal.pgt_inbox_totals where inbox_name = 'payments'") == pgtest.One[int64](t, db, "select count(*) from pgtrickle.payments")
+		return pgtest.One[int64](t, db, "select coalesce(sum(received), 0)::bigint from pgtrickle_internal.pgt_inbox_deltas where inbox_name = 'payments' and at is null") == pgtest.One[int64](t, db, "select count(*) from pgtrickle.payments")
 	}
 	until(t, folded)
 	db.SuperExec(t, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'scheduler'")
