@@ -794,8 +794,8 @@ declare
     v_most   bigint := events_internal.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024;
 begin
     for v_outbox in
-        select c.outbox_name, c.outbox_table_name, i.last_id, z.bytes, s.storage_critical <> (z.bytes > v_most) as crossed,
-               (c.kind = 'event' or c.immediate) and coalesce(i.last_id > s.notified_id, false) as has_news
+        select c.outbox_name, c.outbox_table_name, z.bytes, n.last_id, n.last_id > s.notified_id as has_news,
+               z.bytes > v_most as is_critical, s.storage_critical as was_critical
         from events_internal.pgt_outboxes c
         join events_internal.pgt_outbox_state s on s.outbox_name = c.outbox_name
         cross join lateral events_internal.pgt_outbox_ids(c.outbox_name) i
@@ -805,17 +805,17 @@ begin
         join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
         where n.nspname = c.outbox_schema
         ) z
-        where s.storage_critical <> (z.bytes > v_most) or (c.kind = 'event' or c.immediate) and i.last_id > s.notified_id
+        cross join lateral (select case when c.kind = 'event' or c.immediate then i.last_id end as last_id) n
+        where s.storage_critical <> (z.bytes > v_most) or n.last_id > s.notified_id
         for update of s skip locked
     loop
         update events_internal.pgt_outbox_state s
-        set notified_id = case when v_outbox.has_news then v_outbox.last_id else s.notified_id end, storage_critical = v_outbox.bytes >
-            v_most
+        set notified_id = greatest(s.notified_id, v_outbox.last_id), storage_critical = v_outbox.is_critical
         where s.outbox_name = v_outbox.outbox_name;
         if v_outbox.has_news then
             perform pg_notify('pgtrickle_outbox_new', v_outbox.outbox_table_name);
         end if;
-        if v_outbox.crossed and v_outbox.bytes > v_most then
+        if v_outbox.is_critical and not v_outbox.was_critical then
             perform pg_notify('pg_trickle_alert', jsonb_build_object(
                 'type', 'outbox_storage_critical', 'outbox', v_outbox.outbox_name, 'total_bytes', v_outbox.bytes
             )::text);
@@ -915,12 +915,12 @@ begin
 end;
 $function$;
 
--- Takes p_visible out of all gaps, adds gap p_new, and notes which transactions can publish it and gaps p_gaps; drops what none can.
+-- Takes p_visible out of gaps p_gaps, adds gap p_new, and notes which transactions can publish what is left; drops what none can.
 -- Writes pgt_lease_log; returns its newest number.
 --
--- p_snapshot: from before p_visible was read. p_xids, p_vxids: the publishers before that, after ids were drawn up to p_drawn; null if they
--- were not looked for. One without a transaction id may have drawn an id: until none of the first such ones is left, all is looked at
--- again.
+-- p_snapshot: from before p_visible was read, null if gaps were not read to their ends. p_xids, p_vxids: the publishers before that, after
+-- ids were drawn up to p_drawn; null if they were not looked for. One without a transaction id may have drawn an id: until none of the
+-- first such ones is left, all is looked at again.
 create function events_internal.pgt_narrow_gaps(
     p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_gaps bigint[], p_new int8multirange,
     p_visible int8multirange, p_snapshot pg_snapshot, p_drawn bigint, p_xids xid8[], p_vxids text[]
@@ -930,21 +930,22 @@ create function events_internal.pgt_narrow_gaps(
 as $function$
 declare
     v_count integer;
-    v_merge boolean := p_last_no - p_floor_no > 64 and ( -- gaps that wait for the same transactions become one
-        select count(*) > 16
+    v_merge boolean := p_last_no - p_floor_no > 16 and ( -- small gaps that wait for the same transactions become one
+        select count(*) > 8
         from events_internal.pgt_lease_log l
-        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap'
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and pg_column_size(l.ids) < 8000
     );
 begin
     with closed as (
         update events_internal.pgt_lease_log l
         set state = 'done'
         where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (
-            l.ids && p_visible or l.no = any (p_gaps) and (p_drawn is not null or l.xids is not null) or v_merge and l.xids is not null
+            l.no = any (p_gaps) and (p_drawn is not null or l.xids is not null or l.ids && p_visible)
+            or v_merge and l.xids is not null and pg_column_size(l.ids) < 8000
         )
-        returning l.ids, l.xids, l.vxids, l.until, l.leased_at, coalesce(l.no = any (p_gaps), false) as looked_at
+        returning l.ids, l.xids, l.vxids, l.until, l.leased_at, coalesce(p_snapshot is not null and l.no = any (p_gaps), false) as looked_at
     ),
-    gaps as (
+    gaps as materialized (
         select g.ids - p_visible as ids, x.xids, v.vxids, g.leased_at,
                case
                    when x.xids is not null then 'infinity'
@@ -960,15 +961,15 @@ begin
         cross join lateral (
             select case
                 when g.looked_at and g.xids is null and upper(g.ids) - 1 <= p_drawn
-                    then array(select x from unnest(coalesce(g.vxids, p_vxids)) x where x = any (p_vxids) order by x)
+                    then array(select x from unnest(coalesce(g.vxids, p_vxids)) x where x = any (p_vxids))
                 else g.vxids
             end as vxids
+            offset 0 -- evaluated once
         ) v
         cross join lateral (
             select case
                 when not g.looked_at then g.xids
-                when g.xids is not null then array(select x from unnest(g.xids) x where not pg_visible_in_snapshot(x, p_snapshot) order by
-                    x)
+                when g.xids is not null then array(select x from unnest(g.xids) x where not pg_visible_in_snapshot(x, p_snapshot))
                 when v.vxids = '{}' then p_xids
             end as xids
         ) x
@@ -1024,7 +1025,7 @@ begin
     ids := events_internal.pgt_outbox_visible(p_outbox, v_ids + v_next, p_limit);
     if events_internal.pgt_count_ids(ids) >= p_limit then
         v_next := v_next * int8multirange(int8range(null, upper(ids), '()')); -- only so far has been looked
-        v_gaps := case when not isempty(v_next) then v_gaps end;
+        v_snapshot := case when not isempty(v_next) then v_snapshot end;
     end if;
     cur := coalesce(upper(v_next) - 1, p_cur);
     last_no := events_internal.pgt_narrow_gaps(
@@ -2598,7 +2599,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'd5acdcee0290ec85e2b163ee8b25d4b2', 'plain');
+values ('events', '1.0.0', '96ce571c5379e02c73f54144861fa52f', 'plain');
 select events.attach();
 
 commit;
