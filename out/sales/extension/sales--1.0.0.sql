@@ -337,10 +337,9 @@ begin
 end;
 $function$;
 
--- Returns a digest of the relation and those below it: the columns that are read, keys, triggers of ours; and another of the files of their
+-- Returns a digest of the relation and those below it (columns that are read, keys, triggers), and another of the current files of their
 -- rows.
--- xmin shows what was altered and altered back, as rows written meanwhile are in no log. The files are the current ones, whatever the
--- snapshot.
+-- xmin shows what was altered and altered back: rows written meanwhile are in no log.
 create function sales_internal.pgt_source_shape(c sales_internal.pgt_source_config)
     returns text
     language plpgsql
@@ -654,9 +653,8 @@ begin
 end;
 $function$;
 
--- Follows a source that was altered: puts its logs and triggers right, has its readers recomputed, and notes for which of them it has a
--- problem.
--- Creating triggers waits for those who write the table, and keeps others waiting for five seconds at most.
+-- Follows an altered source: repairs its logs and triggers, has its readers recomputed, and notes its problems. It waits five seconds for
+-- writers.
 create function sales_internal.pgt_source_changed(p_source text)
     returns void
     language plpgsql
@@ -727,11 +725,8 @@ begin
 end;
 $function$;
 
--- Follows what was altered of what a stream table reads. Returns a problem that keeps it from being refreshed, with a hint; raises it if
--- p_require.
--- Locks the sources until the transaction ends, so that none is altered before it is read.
--- p_patient: false in ticks, which have others to refresh: they wait for no lock, and try again after ten seconds what waited too long for
--- one. In one snapshot nothing is tried again.
+-- Follows alterations of the sources of a stream table, and locks these until the transaction ends. Returns a problem that prevents a
+-- refresh, with a hint; p_require raises it. p_patient: false in ticks, which wait for no lock, and for ten seconds after a lock timeout.
 create function sales_internal.pgt_sources_fit(p_stream_table text, p_patient boolean default true, p_require boolean default false)
     returns text[]
     language plpgsql
@@ -1353,9 +1348,7 @@ begin
     if v_dependents is not null then
         raise exception using
             errcode = '2BP01',
-            message = format('stream table %s must be made anew, as its definition or types of what it reads changed, but other objects '
-                'depend on it: drop them, refresh it, and create them again',
-                p_stream_table),
+            message = format('stream table %s must be recreated, as its columns changed, but other objects depend on it', p_stream_table),
             detail = v_dependents,
             hint = 'Drop them, refresh it, and create them again.';
     end if;
@@ -1645,7 +1638,7 @@ begin
 end;
 $function$;
 
--- Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.
+-- Refreshes a stream table after those that it reads. Returns the numbers of rows inserted and deleted.
 create function sales.refresh_stream_table(p_name text)
     returns table (refresh_id uuid, mode text, inserted bigint, deleted bigint)
     language plpgsql
@@ -1672,8 +1665,7 @@ begin
     return next;
 end;
 $function$;
-comment on function sales.refresh_stream_table(text) is
-    'Refreshes a stream table, and before it those that it reads. (Sluice: sales in sales)';
+comment on function sales.refresh_stream_table(text) is 'Refreshes a stream table after those that it reads. (Sluice: sales in sales)';
 
 -- Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.
 create procedure sales_internal.pgt_fill()
@@ -1708,7 +1700,7 @@ begin
 end;
 $procedure$;
 
--- How each stream table of extension sales is doing, those first that others read.
+-- The state of each stream table, those first that others read.
 create function sales.pgt_status()
     returns table (
         pgt_name text, status text, effective_mode text, schedule text, staleness interval, consecutive_errors integer, last_error text
@@ -1720,10 +1712,9 @@ as $function$
     select t.pgt_name::text, t.status, t.effective_mode, t.schedule, t.staleness, t.consecutive_errors, t.last_error
     from sales.pgt_stream_tables t
 $function$;
-comment on function sales.pgt_status() is
-    'How each stream table of extension sales is doing, those first that others read. (Sluice: sales in sales)';
+comment on function sales.pgt_status() is 'The state of each stream table, those first that others read. (Sluice: sales in sales)';
 
--- The latest refreshes of a stream table that changed something, were asked for, or failed; newest first.
+-- The latest refreshes of a stream table, newest first.
 create function sales.get_refresh_history(p_name text, p_limit integer default 20)
     returns table (
         refresh_id uuid, started_at timestamptz, finished_at timestamptz, mode text, reason text, inserted bigint, deleted bigint, error
@@ -1754,7 +1745,7 @@ begin
 end;
 $function$;
 comment on function sales.get_refresh_history(text, int4) is
-    'The latest refreshes of a stream table that changed something, were asked for, or failed; newest first. (Sluice: sales in sales)';
+    'The latest refreshes of a stream table, newest first. (Sluice: sales in sales)';
 
 -- Lists the change logs that each stream table follows, or one of them, with the number of rows that it has not seen; null if it will be
 -- recomputed.
@@ -1794,8 +1785,7 @@ begin
 end;
 $function$;
 
--- Describes how a stream table is kept up to date, and its state, line by line.
--- Runs with its owner's rights: who monitors may count rows that it may not read.
+-- Describes the refresh and the state of a stream table. Runs with its owner's rights: who monitors may count rows that it may not read.
 create function sales.explain_st(p_name text)
     returns setof text
     language plpgsql
@@ -1846,10 +1836,9 @@ begin
     order by l.no;
 end;
 $function$;
-comment on function sales.explain_st(text) is
-    'Describes how a stream table is kept up to date, and its state, line by line. (Sluice: sales in sales)';
+comment on function sales.explain_st(text) is 'Describes the refresh and the state of a stream table. (Sluice: sales in sales)';
 
--- Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it.
+-- Clears the errors of a stream table and ends its suspension.
 create function sales.resume_stream_table(p_name text)
     returns void
     language plpgsql
@@ -1865,10 +1854,9 @@ begin
 end;
 $function$;
 comment on function sales.resume_stream_table(text) is
-    'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it. (Sluice: sales in sales)';
+    'Clears the errors of a stream table and ends its suspension. (Sluice: sales in sales)';
 
--- Compares a stream table with its query, as bags of rows, as of the changes that it has seen; returns the numbers of rows missing and
--- extra.
+-- Compares a stream table with its query; returns the numbers of rows missing and extra. Rows are compared as bags, as of the changes seen.
 -- Changes that wait are applied in a subtransaction, which is rolled back: until then no other session refreshes this stream table. Without
 -- change logs, rows that the next refresh would add or remove count. Both numbers are null if that recomputes in any case.
 create function sales.check_stream_table(p_name text)
@@ -1970,8 +1958,7 @@ end$sql$,
 end;
 $function$;
 comment on function sales.check_stream_table(text) is
-    'Compares a stream table with its query, as bags of rows, as of the changes that it has seen; returns the numbers of rows missing and '
-    'extra. (Sluice: sales in sales)';
+    'Compares a stream table with its query; returns the numbers of rows missing and extra. (Sluice: sales in sales)';
 
 -- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
 create function sales_internal.pgt_stream_table_alert()
@@ -1999,10 +1986,7 @@ $function$;
 create trigger pgt_stream_table_alert
     after update of consecutive_errors, suspended_at on sales_internal.pgt_stream_table_state
     for each row
-    when (
-        (old.consecutive_errors = 0) <> (new.consecutive_errors = 0)
-        or (old.suspended_at is null) <> (new.suspended_at is null)
-    )
+    when ((old.consecutive_errors = 0) <> (new.consecutive_errors = 0) or (old.suspended_at is null) <> (new.suspended_at is null))
     execute function sales_internal.pgt_stream_table_alert();
 
 -- Deletes a batch of refreshes that are older than a week or have ten thousand newer ones of their stream table; returns their number.
@@ -2509,10 +2493,9 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
     '{}', '{}', '{}'
 );
 
--- Returns the rows of sales_internal.changes_public_customers that stream table $2 has not applied: at most $4 if $3 is not null, all if it
--- is null.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches; the conditions that are always true
--- make it expect next to none where $4 is small, as in joins. A plan for null expects what the log's statistics say.
+-- Returns the rows of sales_internal.changes_public_customers that stream table $2 has not applied: at most $4 if $3 is not null, else all.
+-- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches, next to none if $4 is small; conditions
+-- that are always true make it so. A plan for null expects what the log's statistics say.
 create function sales_internal.unread_public_customers(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2593,10 +2576,9 @@ end;
 $function$;
 revoke execute on function sales_internal.changes_public_customers_capture() from public;
 
--- Returns the rows of sales_internal.changes_public_orders that stream table $2 has not applied: at most $4 if $3 is not null, all if it is
--- null.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches; the conditions that are always true
--- make it expect next to none where $4 is small, as in joins. A plan for null expects what the log's statistics say.
+-- Returns the rows of sales_internal.changes_public_orders that stream table $2 has not applied: at most $4 if $3 is not null, else all.
+-- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches, next to none if $4 is small; conditions
+-- that are always true make it so. A plan for null expects what the log's statistics say.
 create function sales_internal.unread_public_orders(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2680,9 +2662,9 @@ $function$;
 revoke execute on function sales_internal.changes_public_orders_capture() from public;
 
 -- Returns the rows of sales_internal.changes_public_captured_payments that stream table $2 has not applied: at most $4 if $3 is not null,
--- all if it is null.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches; the conditions that are always true
--- make it expect next to none where $4 is small, as in joins. A plan for null expects what the log's statistics say.
+-- else all.
+-- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches, next to none if $4 is small; conditions
+-- that are always true make it so. A plan for null expects what the log's statistics say.
 create function sales_internal.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2768,9 +2750,9 @@ $function$;
 revoke execute on function sales_internal.changes_public_captured_payments_capture() from public;
 
 -- Returns the rows of sales_internal.changes_sales_customer_payments that stream table $2 has not applied: at most $4 if $3 is not null,
--- all if it is null.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches; the conditions that are always true
--- make it expect next to none where $4 is small, as in joins. A plan for null expects what the log's statistics say.
+-- else all.
+-- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches, next to none if $4 is small; conditions
+-- that are always true make it so. A plan for null expects what the log's statistics say.
 create function sales_internal.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -3893,4 +3875,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'fa815c5b3b12c7fe84993143e3c5dc92', 'extension');
+values ('sales', '1.0.0', '432d40c7e75bde0d1af764cd3bc58cef', 'extension');
