@@ -33,15 +33,13 @@ func madeOf(view render.Extension) []upgrade.Made {
 		})
 	}
 	for _, c := range view.Captures {
-		var naming *upgrade.Naming
 		var triggers []string
 		if !c.Made {
 			triggers = c.TriggerNames()
-			naming = &upgrade.Naming{View: c.Absent.String(), SQL: render.Must("immediate/absent.sql", c)}
 		}
 		made = append(made, upgrade.Made{
-			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: fmt.Sprintf("drop view if exists %s;\n", c.Absent) + dropOwn(view, c.Log) + forget(c.ID()),
-			Definition: fmt.Sprint(c.ColumnList, c.MadeTriggers(), c.FunctionList(), c.Followers()), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Naming: naming,
+			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: dropOwn(view, c.Log) + forget(c.ID()),
+			Definition: fmt.Sprint(c.ColumnList, c.MadeTriggers(), c.FunctionList()), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c),
 		})
 	}
 	for _, o := range view.EventOutboxes() {

@@ -55,7 +55,7 @@ func (b *builder) streamTables(p *plan.Plan) {
 		b.add("immediate/pgt_open_setting.sql", view)
 		b.addStatement("grant", "nobody: pgt_open_setting", "immediate/pgt_open_setting_hidden.sql", view, "")
 		b.addStatement("row", "pgt_open_setting", "immediate/pgt_open_setting_row.sql", view, "")
-		for _, name := range []string{"pgt_uncounted", "pgt_gone", "pgt_as", "pgt_as_else", "pgt_require_seen", "pgt_own_statement"} {
+		for _, name := range []string{"pgt_uncounted", "checked_types", "pgt_require_seen", "pgt_own_statement"} {
 			b.add("immediate/"+name+".sql", view)
 		}
 	}

@@ -292,7 +292,6 @@ create table sales_internal.pgt_source_config (
     pending           text,             -- as regclass reads it; null where no stream table in immediate mode follows it
     pending_columns   name[]  not null,
     pending_index     name,
-    absent            text,             -- a view that stands for columns that the source has no longer
     pending_triggers  name[]  not null, -- in the same order, and before and after each statement
     pending_functions name[]  not null  -- that they call; null: there is no such trigger
 );
@@ -675,7 +674,7 @@ begin
         wanted as materialized (
             select r.oid, r.name, t.trigger, w.fires, w.sees, t.function, concat_ws(', ',
                        case when w.place = 5 and t.each then 'each' end,
-                       case when w.place < 6 and t.pending and v_logs then 'log' end) as arguments,
+                       case when w.place in (4, 5) and t.pending and v_logs then 'log' end) as arguments,
                    case
                        when w.place in (4, 7, 8) or w.place = 5 and t.each then 'A'
                        when w.place in (5, 6) then 'R'
@@ -699,7 +698,7 @@ begin
             ) w (place, fires, sees)
             cross join lateral (values
                 (c.triggers[w.place], c.capture, false, exists (select from relation r where r.level > 0)),
-                (c.pending_triggers[w.place], c.pending_functions[w.place], true, c.part)
+                (c.pending_triggers[w.place], c.pending_functions[w.place], true, c.part or v_logs)
             ) t (trigger, function, pending, each)
             join relation r on r.relkind in ('r', 'p') and (r.level = 0)
             where t.trigger is not null and t.function is not null
@@ -784,7 +783,6 @@ begin
         foreach v_statement in array array_remove(array[
             -- Transactions that write the source have pending rows.
             case when v_log.pending and not c.made then format('lock table %s in share row exclusive mode', v_table) end,
-            case when v_log.pending then 'drop view if exists ' || c.absent end,
             format('drop table if exists %s', v_log.name),
             format('create table %s as select null::bigint as __no, null::xid8 as __xid, null::%s as __mult%s from %s t with no data',
                 v_log.name, case when c.made or v_log.pending then 'bigint' else 'smallint' end, v_log.typed, v_table),
@@ -799,23 +797,6 @@ begin
             execute v_statement;
         end loop;
     end loop;
-    if c.absent is not null then
-        -- Stands for columns that the source no longer has: a name that its row lacks is found here, and raises. __kept has their types.
-        foreach v_statement in array array[
-            format('create or replace view %s as select null::%s as __kept%s from (select (null::%s).*) p', c.absent, c.pending, (
-                select string_agg(format(', %1$I.pgt_gone(p.%2$I, %3$L, %4$L) as %2$I', 'sales_internal', n.name,
-                    format('%s of %I.%I', n.name, c.source_schema, c.source_name), r.names), '' order by n.place)
-                from unnest(c.pending_columns) with ordinality n (name, place)
-                cross join (
-                    select string_agg(r.name, ', ' order by r.place) as names
-                    from unnest(c.readers) with ordinality r (name, place)
-                    join sales_internal.pgt_stream_table_config t on t.stream_table = r.name and t.effective_mode = 'immediate'
-                ) r
-            ), c.pending)
-        ] loop
-            execute v_statement;
-        end loop;
-    end if;
     if not c.made then
         perform sales_internal.pgt_attach_triggers(c);
     end if;
@@ -1079,49 +1060,41 @@ begin
 end;
 $function$;
 
--- Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.
-create function sales_internal.pgt_gone(p_column anyelement, p_name text, p_readers text)
-    returns anyelement
+-- Raises an error if a column of a source has another type than in its table of pending changes, for which stream tables in immediate mode
+-- were made.
+-- It costs a trigger's statement nothing: an immutable function is evaluated when that is planned, which ALTER TABLE has PostgreSQL do
+-- again.
+create function sales_internal.checked_types(p_source regclass, p_columns name[])
+    returns boolean
     language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    raise exception using
-        errcode = '42703',
-        message = format('column %s is gone, and stream tables in immediate mode read it', p_name),
-        detail = format('It was of type %s. Stream tables: %s. No statement may leave them behind.', pg_typeof(p_column), p_readers),
-        hint = 'Rename it back, or add it again, or generate and apply the spec for the table as it is now, or sales.detach().';
-end;
-$function$;
-
--- Gives p_value, a column of a statement's rows, where it is of the type of p_kept, which stream tables in immediate mode were made for.
--- From their triggers. Text makes PostgreSQL prefer this one to the next of the same name.
---
--- Which of the two is meant is settled when a trigger's statement is planned, and planned anew after each ALTER TABLE; this one is inlined
--- and costs nothing then.
-create function sales_internal.pgt_as(p_value anyelement, p_kept anyelement, p_column text)
-    returns anyelement
-    language sql
     immutable
-    parallel safe
-as $function$select $1$function$;
-
--- Says that a column was altered to another type than stream tables in immediate mode were made for.
-create function sales_internal.pgt_as(p_value anyelement, p_kept anycompatible, p_column varchar)
-    returns anycompatible
-    language plpgsql
-    stable
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_pending regclass := (
+        select c.pending::regclass from sales_internal.pgt_source_config c where
+            to_regclass(format('%I.%I', c.source_schema, c.source_name)) = p_source
+    );
+    v_column  name;
+    v_type    regtype;
+    v_kept    regtype;
 begin
-    raise exception using
-        errcode = '55000',
-        message = format('column %s is of type %s now, and stream tables in immediate mode were made for %s', p_column, pg_typeof(p_value),
-            pg_typeof(p_kept)),
-        detail = 'They belong to extension sales, and no statement may leave them behind.',
-        hint = 'The next sales.tick() makes them anew or tells in sales.pgt_status() why it cannot; sales.refresh_stream_table() does it '
-            'for one of them.';
+    foreach v_column in array p_columns loop
+        -- Not from pg_attribute: a snapshot may show an older type than that of which rows come.
+        execute format('select pg_typeof(s.%1$I), pg_typeof(p.%1$I) from (select) one left join %2$s s on false left join %3$s p on false',
+            v_column, p_source, v_pending)
+        into v_type, v_kept;
+        if v_type <> v_kept then
+            raise exception using
+                errcode = '55000',
+                message = format('column %s of %s is of type %s now, and stream tables in immediate mode were made for %s', v_column,
+                    p_source, v_type, v_kept),
+                detail = 'They belong to extension sales, and no statement may leave them behind.',
+                hint = 'The next sales.tick() makes them anew or tells in sales.pgt_status() why it cannot; sales.refresh_stream_table() '
+                    'does it for one of them.';
+        end if;
+    end loop;
+    return true;
 end;
 $function$;
 
@@ -2595,9 +2568,9 @@ begin
             'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments',
             'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments',
             'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments',
-            'sales_log_row_sales_customer_payments', 'sales_log_route_sales_customer_payments', 'sales_now_insert_public_orders',
-            'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders',
-            'sales_now_row_public_orders', 'sales_now_route_public_orders', 'sales_now_before_public_orders']::name[])
+            'sales_log_row_sales_customer_payments', 'sales_log_route_sales_customer_payments', 'sales_immediate_insert_public_orders',
+            'sales_immediate_update_public_orders', 'sales_immediate_delete_public_orders', 'sales_immediate_truncate_public_orders',
+            'sales_immediate_row_public_orders', 'sales_immediate_route_public_orders', 'sales_immediate_before_public_orders']::name[])
           and p.pronamespace = 'sales_internal'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
@@ -2610,7 +2583,6 @@ begin
     from (select c.stream_table from sales_internal.pgt_stream_table_config c order by c.refresh_order desc) d;
     perform sales_internal.pgt_drop_own(c.change_log)
     from sales_internal.pgt_source_config c;
-    drop view if exists sales_internal.absent_public_orders;
     drop table if exists sales_internal.pending_public_orders;
 end;
 $function$;
@@ -2816,7 +2788,7 @@ comment on procedure sales.run("interval", "interval") is
 
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
-    pending, pending_columns, pending_index, absent, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.orders', 'public', 'orders', 'table', false, false, array['order_id', 'customer_id', 'status', 'amount'],
         array['sales.large_orders', 'sales.customer_payments'],
@@ -2826,12 +2798,13 @@ insert into sales_internal.pgt_source_config (
         'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders'],
             'changes_public_orders_capture',
     'sales_internal.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount'], 'pending_public_orders_xid',
-        'sales_internal.absent_public_orders', array['sales_now_insert_public_orders', 'sales_now_update_public_orders',
-        'sales_now_delete_public_orders',
-        'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders',
-        'sales_now_before_public_orders', 'sales_now_written_public_orders'], array['now_public_orders_insert', 'now_public_orders_update',
-            'now_public_orders_delete',
-        'now_public_orders_truncate', 'now_public_orders_row', 'now_public_orders_row', null, null]
+        array['sales_immediate_insert_public_orders', 'sales_immediate_update_public_orders',
+        'sales_immediate_delete_public_orders', 'sales_immediate_truncate_public_orders',
+        'sales_immediate_row_public_orders', 'sales_immediate_route_public_orders',
+        'sales_immediate_before_public_orders', 'sales_immediate_written_public_orders'], array['immediate_public_orders_insert',
+            'immediate_public_orders_update', 'immediate_public_orders_delete',
+        'immediate_public_orders_row', 'immediate_public_orders_row', 'immediate_public_orders_row', null,
+        null]
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -2846,14 +2819,14 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
-    pending, pending_columns, pending_index, absent, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.customers', 'public', 'customers', 'table', false, false, array['customer_id', 'name'], array['sales.customer_payments'],
     'sales_internal.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid',
         'changes_public_customers_truncated'], array['sales_log_insert_public_customers', 'sales_log_update_public_customers',
         'sales_log_delete_public_customers', 'sales_log_truncate_public_customers',
         'sales_log_row_public_customers', 'sales_log_route_public_customers'], 'changes_public_customers_capture',
-    null, '{}', null, null, '{}', '{}'
+    null, '{}', null, '{}', '{}'
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -2863,7 +2836,7 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
-    pending, pending_columns, pending_index, absent, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, false, array['order_id', 'amount', 'captured_at'],
         array['sales.customer_payments'],
@@ -2872,7 +2845,7 @@ insert into sales_internal.pgt_source_config (
         array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
         'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
         'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments'], 'changes_public_captured_payments_capture',
-    null, '{}', null, null, '{}', '{}'
+    null, '{}', null, '{}', '{}'
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -2883,13 +2856,13 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
-    pending, pending_columns, pending_index, absent, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, array['customer_id', 'name', 'paid'],
         array['sales.best_customers'],
     'sales_internal.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid',
         'changes_sales_customer_payments_truncated'], '{}', null,
-    null, '{}', null, null, '{}', '{}'
+    null, '{}', null, '{}', '{}'
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -3270,26 +3243,9 @@ as $function$
           end
 $function$;
 
--- The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type,
--- an error that says so.
---
--- It is inlined where it is read, as if the table itself stood there. p_as is null: what it is of is made later.
-create function sales_internal.present_public_orders(p_as anyelement)
-    returns setof anyelement
-    language sql
-    stable
-as $function$
-    select absent.__kept, n.order_id, n.customer_id, n.status, n.amount
-    from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from public.orders) n
-$function$;
-
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
 -- Writes sales_internal.large_orders_rows.
-create function sales_internal.now_public_orders_insert()
+create function sales_internal.immediate_public_orders_insert()
     returns trigger
     language plpgsql
     security definer
@@ -3297,17 +3253,6 @@ create function sales_internal.now_public_orders_insert()
 as $function$
 #variable_conflict use_column
 begin
-    if tg_nargs > 0 then
-        -- The stream tables are being filled.
-        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select 1, n.order_id, n.customer_id, n.status, n.amount
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
-        return null;
-    end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
         perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
@@ -3316,17 +3261,14 @@ begin
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from new_rows offset 1000) then
-        execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_insert()'::regprocedure, 1);
+        execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_insert()'::regprocedure, 1);
     else
     -- statement 1
     with
     changes1 as not materialized (
         select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
+        from new_rows n
+        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
     ),
     -- touched: distinct(σ(Δ orders))
     touched as not materialized (
@@ -3337,7 +3279,7 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
+        from public.orders o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     )
@@ -3353,11 +3295,11 @@ begin
     return null;
 end;
 $function$;
-revoke execute on function sales_internal.now_public_orders_insert() from public;
+revoke execute on function sales_internal.immediate_public_orders_insert() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each update.
 -- Writes sales_internal.large_orders_rows.
-create function sales_internal.now_public_orders_update()
+create function sales_internal.immediate_public_orders_update()
     returns trigger
     language plpgsql
     security definer
@@ -3365,24 +3307,6 @@ create function sales_internal.now_public_orders_update()
 as $function$
 #variable_conflict use_column
 begin
-    if tg_nargs > 0 then
-        -- The stream tables are being filled.
-        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select 1, n.order_id, n.customer_id, n.status, n.amount
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
-        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select -1, o.order_id, o.customer_id, o.status, o.amount
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
-        return null;
-    end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
         perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
@@ -3392,7 +3316,7 @@ begin
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from new_rows offset 1000) then
-        execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_update()'::regprocedure, 1);
+        execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_update()'::regprocedure, 1);
     else
     -- statement 1
     with
@@ -3400,19 +3324,12 @@ begin
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
         from (
             select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-            from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
+            from new_rows n
             union all
             select o.order_id, o.customer_id, o.status, o.amount, -1
-            from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
+            from old_rows o
         ) c
+        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
@@ -3425,7 +3342,7 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
+        from public.orders o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
@@ -3446,11 +3363,11 @@ begin
     return null;
 end;
 $function$;
-revoke execute on function sales_internal.now_public_orders_update() from public;
+revoke execute on function sales_internal.immediate_public_orders_update() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each delete.
 -- Writes sales_internal.large_orders_rows.
-create function sales_internal.now_public_orders_delete()
+create function sales_internal.immediate_public_orders_delete()
     returns trigger
     language plpgsql
     security definer
@@ -3458,17 +3375,6 @@ create function sales_internal.now_public_orders_delete()
 as $function$
 #variable_conflict use_column
 begin
-    if tg_nargs > 0 then
-        -- The stream tables are being filled.
-        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select -1, o.order_id, o.customer_id, o.status, o.amount
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
-        return null;
-    end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
         perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
@@ -3477,17 +3383,14 @@ begin
     end if;
     -- Stream table sales.large_orders: the rows of what was touched, as they are now.
     if exists (select from old_rows offset 1000) then
-        execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_delete()'::regprocedure, 1);
+        execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_delete()'::regprocedure, 1);
     else
     -- statement 1
     with
     changes1 as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
+        from old_rows o
+        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
     ),
     -- touched: distinct(σ(Δ orders))
     touched as materialized (
@@ -3498,7 +3401,7 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
+        from public.orders o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     )
@@ -3511,42 +3414,13 @@ begin
     return null;
 end;
 $function$;
-revoke execute on function sales_internal.now_public_orders_delete() from public;
+revoke execute on function sales_internal.immediate_public_orders_delete() from public;
 
--- Recomputes the stream tables in immediate mode that read public.orders when that is truncated.
--- Writes sales_internal.large_orders_rows.
-create function sales_internal.now_public_orders_truncate()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    if tg_nargs > 0 then
-        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select 0, l.order_id, l.customer_id, l.status, l.amount
-        from (select) mark
-        left join sales_internal.pending_public_orders l on false;
-        return null;
-    end if;
-    if tg_relid = 'public.orders'::regclass and not exists (select from pg_inherits i where i.inhparent = tg_relid) then
-        truncate sales_internal.large_orders_rows;
-    else
-        -- Others may have rows; nobody writes them meanwhile.
-        lock table public.orders in share row exclusive mode;
-        perform sales_internal.large_orders_rebuild();
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function sales_internal.now_public_orders_truncate() from public;
-
--- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies
--- changes, row by row.
+-- Keeps the stream tables in immediate mode that read public.orders up to date where no trigger sees what a statement changed: when the
+-- table is truncated, and
+-- as replication applies changes, row by row. While they are filled, logs each change.
 -- Writes sales_internal.pending_public_orders, and the stream tables.
---
--- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
-create function sales_internal.now_public_orders_row()
+create function sales_internal.immediate_public_orders_row()
     returns trigger
     language plpgsql
     security definer
@@ -3557,25 +3431,33 @@ declare
     __old alias for old; -- columns may be called so
     __new alias for new;
 begin
+    if tg_op = 'TRUNCATE' then
+        if tg_nargs = 0 then
+            if tg_relid = 'public.orders'::regclass and not exists (select from pg_inherits i where i.inhparent = tg_relid) then
+                truncate sales_internal.large_orders_rows;
+            else
+                lock table public.orders in share row exclusive mode; -- other partitions may have rows
+                perform sales_internal.large_orders_rebuild();
+            end if;
+        else
+            insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
+            select 0, l.order_id, l.customer_id, l.status, l.amount
+            from (select) mark
+            left join sales_internal.pending_public_orders l on false;
+        end if;
+        return null;
+    end if;
     if tg_op <> 'INSERT' then
         insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select -1, o.order_id, o.customer_id, o.status, o.amount
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__old).*) r) o
-        where not exists (select from only public.orders where false);
+        from (select (__old).*) o
+        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount']);
     end if;
     if tg_op <> 'DELETE' then
         insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select 1, n.order_id, n.customer_id, n.status, n.amount
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__new).*) r) n
-        where not exists (select from only public.orders where false);
+        from (select (__new).*) n
+        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount']);
     end if;
     if tg_nargs = 0 then
         perform sales_internal.large_orders_apply_pending(true);
@@ -3583,28 +3465,7 @@ begin
     return null;
 end;
 $function$;
-revoke execute on function sales_internal.now_public_orders_row() from public;
-
--- Returns the rows of sales_internal.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables
--- in immediate mode have yet to follow.
--- Reads sales_internal.pending_public_orders.
---
--- PostgreSQL inlines the function. In a generic plan, where it does not know $2, it expects next to no rows (see the function of the same
--- kind that reads
--- the log of a refresh); in a custom plan with null what statistics say.
-create function sales_internal.unapplied_public_orders(p_as anyelement, p_few boolean)
-    returns setof anyelement
-    language sql
-    stable
-as $function$
-    select c.*
-    from sales_internal.pending_public_orders c
-    where $2 is not null and (c.__mult is null)::integer = 0 and c.__xid = pg_current_xact_id()
-    union all
-    select c.*
-    from sales_internal.pending_public_orders c
-    where $2 is null and ($2 is null or c.__mult is null) and c.__xid = pg_current_xact_id()
-$function$;
+revoke execute on function sales_internal.immediate_public_orders_row() from public;
 
 -- ==== Stream tables =======================================================================================
 
@@ -3681,8 +3542,6 @@ create function sales_internal.large_orders_maintain()
     set plan_cache_mode = force_generic_plan
 as $function$
 #variable_conflict use_column
-declare
-    __few     boolean := true; -- null: planned for the rows that there are
 begin
     if not exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id()) then
         return;
@@ -3693,16 +3552,16 @@ begin
         return;
     end if;
     if exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500) then
-        __few := null;
-        set local plan_cache_mode = force_custom_plan; -- until the function ends
+        set local plan_cache_mode = force_custom_plan; -- until the function ends: planned for so many rows
     end if;
 
     with
-    logs(log) as (values ('sales_internal.pending_public_orders'::regclass)),
     -- Δ public.orders
     changes1 as materialized (
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
-        from sales_internal.unapplied_public_orders(null::sales_internal.pending_public_orders, __few) c
+        from sales_internal.pending_public_orders c
+        where c.__xid = pg_current_xact_id()
+          and sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
@@ -3715,7 +3574,7 @@ begin
     -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
     fresh as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
+        from public.orders o
         join touched t on o.order_id = t.order_id
         where o.amount >= 150
     ),
@@ -4403,4 +4262,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '6ebba807185eed84e3e4bb794c398ca5', 'extension');
+values ('sales', '1.0.0', '111c7c30e2e0d9bb083b6f3420924eee', 'extension');
