@@ -1032,34 +1032,6 @@ begin
 end;
 $function$;
 
--- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier
--- ones
--- are kept: one setting for all stream tables in immediate mode that follow the same tables.
---
--- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
--- nobody but the owner reads it here, whatever is granted: row-level security without a policy.
-create table sales_internal.pgt_open_setting (
-    name text not null
-);
-alter table sales_internal.pgt_open_setting enable row level security;
-insert into sales_internal.pgt_open_setting (name) values ('sluice.open_' || replace(gen_random_uuid()::text, '-', ''));
-
--- Says that the count of open statements was lost, on which stream tables in immediate mode rely.
-create function sales_internal.pgt_uncounted(p_table regclass)
-    returns void
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    raise exception using
-        errcode = '55000',
-        message = format('open statements of %s are not counted any more, on which stream tables in immediate mode rely', p_table),
-        detail = 'RESET ALL forgets the count, and without its trigger that counts, a table has none.',
-        hint = 'Leave RESET ALL to the time between transactions. Triggers are made again by the next sales.tick().';
-end;
-$function$;
-
 -- Raises an error if a column of a source has another type than in its table of pending changes, for which stream tables in immediate mode
 -- were made.
 -- It costs a trigger's statement nothing: an immutable function is evaluated when that is planned, which ALTER TABLE has PostgreSQL do
@@ -1161,194 +1133,149 @@ end;
 $function$;
 
 -- Fills the stream tables of a maintenance group, or applies the rows that triggers of their sources have logged since.
--- Returns the number of logged rows, 1000 for a fill, or null if another session does the same.
--- Reads the sources; writes the stream tables and what is pending.
+-- Returns the number of logged rows, 1000 for a fill, or null where it has to be tried again.
+-- Reads the sources; writes the stream tables, what is pending, and with p_last the triggers.
 --
--- p_group: the group's pending_function. It must read from one snapshot: in repeatable read, or while nobody writes. No writer waits for
--- it.
-create function sales_internal.pgt_catch_up(p_group name)
+-- p_group: the group's pending_function. p_last: locks the sources against writers, and has triggers maintain the stream tables from then
+-- on. Otherwise
+-- no writer waits, and it must read from one snapshot: in repeatable read.
+create function sales_internal.pgt_catch_up(p_group name, p_last boolean default false)
     returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_all    text[] := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = p_group);
-    v_state  record;
-    v_member sales_internal.pgt_stream_table_config;
-    v_source record;
-    v_rows   bigint;
-    v_total  bigint := 0::bigint;
-begin
-    -- They are filled from one snapshot, so one frontier is that of all.
-    with held as (
-        select s.seen, s.suspended_at
-        from sales_internal.pgt_stream_table_state s
-        where s.stream_table = any (v_all)
-        for update skip locked
-    )
-    select count(*) < cardinality(v_all) as busy,
-           bool_or(h.seen is null) as unfilled,
-           bool_or(h.suspended_at is not null) as suspended,
-           (array_agg(h.seen))[1] as seen
-    into v_state
-    from held h;
-    if v_state.busy then
-        return null;
-    end if;
-
-    if not v_state.unfilled then
-        for v_source in
-            select c.pending::regclass as pending
-            from sales_internal.pgt_source_config c
-            where c.pending is not null and not c.made and c.readers && v_all
-        loop
-            execute format(
-                'update %s p
-                set __xid = pg_current_xact_id()
-                where p.__xid >= pg_snapshot_xmin($1) and not pg_visible_in_snapshot(p.__xid, $1)', v_source.pending)
-            using v_state.seen;
-            get diagnostics v_rows = row_count;
-            v_total := v_total + v_rows;
-            execute format('delete from %s p where p.__xid <> pg_current_xact_id()', v_source.pending);
-        end loop;
-    end if;
-    for v_member in
-        select c.*
-        from sales_internal.pgt_stream_table_config c
-        where c.stream_table = any (v_all) and not (v_state.unfilled and v_state.suspended)
-        order by c.refresh_order
-    loop
-        if v_state.unfilled then
-            perform sales_internal.pgt_fit_stream_table(v_member.stream_table);
-            perform sales_internal.pgt_filling(v_member.stream_table);
-            execute format('select %I.%I()', 'sales_internal', v_member.recompute_function);
-        else
-            execute format('select %I.%I()', 'sales_internal', v_member.maintain_function);
-            perform setval(v_member.last_filled::regclass, pg_current_xact_id()::text::bigint);
-        end if;
-    end loop;
-    v_member := null;
-    -- What a fill's snapshot shows is in what was read.
-    for v_source in
-        select c.pending::regclass as pending
-        from sales_internal.pgt_source_config c
-        where c.pending is not null and c.readers && v_all
-    loop
-        execute format('delete from %s', v_source.pending);
-    end loop;
-    if v_state.unfilled then
-        return case when not v_state.suspended then 1000::bigint end;
-    end if;
-    update sales_internal.pgt_stream_table_state s
-    set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
-        last_error = null
-    where s.stream_table = any (v_all);
-    return v_total;
-exception when others then
-    if v_member.stream_table is null then
-        raise;
-    end if;
-    raise exception using
-        errcode = sqlstate,
-        message = sqlerrm,
-        detail = format('Stream table %s, with which the others of its maintenance group are filled.', v_member.stream_table),
-        table = v_member.stream_table;
-end;
-$function$;
-
--- Applies the rows logged last to the filled stream tables of a maintenance group, and makes the triggers of their sources maintain them.
--- Returns false if the stream tables are not filled or a source was altered.
--- Writes the stream tables, what is pending, and the triggers.
---
--- p_group: the group's pending_function. Writers wait for this alone. It waits for them five seconds at most, and is tried again.
-create function sales_internal.pgt_go_live(p_group name)
-    returns boolean
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set lock_timeout = '5s'
 as $function$
 declare
-    v_all     text[] := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = p_group);
-    v_sources sales_internal.pgt_source_config[] := array(
-        select c from sales_internal.pgt_source_config c where c.pending is not null and c.readers && v_all order by c.source
-    );
-    v_statement text;
+    v_all    text[] := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = p_group);
+    v_source regclass;
+    v_log    regclass;
+    v_state  record;
+    v_rows   bigint;
+    v_total  bigint := 0;
+    c        sales_internal.pgt_stream_table_config;
 begin
-    -- As writers lock them: tables above a source before it.
-    foreach v_statement in array array(
-        select format('lock table %s%s in share row exclusive mode', case when i.level > 0 then 'only ' end, i.relation::regclass)
-        from unnest(v_sources) c
-        cross join to_regclass(format('%I.%I', c.source_schema, c.source_name)) t
-        cross join sales_internal.pgt_inheritance(t) i
-        where not c.made and (i.relation = t or c.part and i.level > 0)
-        order by i.level > 0 desc, c.source, i.level desc
-    ) loop
-        execute v_statement;
-    end loop;
-    if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = any (v_all) and
-        (s.seen is null or s.refit or not s.logged))
-        or exists (
-            select
-            from sales_internal.pgt_source_config c
-            left join sales_internal.pgt_source_state s using (source)
-            where c.pending is not null and c.readers && v_all and sales_internal.pgt_source_shape(c) is distinct from s.shape
-        )
-        or sales_internal.pgt_catch_up(p_group) is null
-    then
-        return false;
+    if p_last then
+        for v_source in
+            select to_regclass(format('%I.%I', s.source_schema, s.source_name))
+            from sales_internal.pgt_source_config s
+            where s.pending is not null and not s.made and s.readers && v_all
+            order by s.source
+        loop
+            execute format('lock table %s in share row exclusive mode', v_source);
+        end loop;
     end if;
-    update sales_internal.pgt_stream_table_state s set logged = false where s.stream_table = any (v_all);
-    perform sales_internal.pgt_attach_source(c.source) from unnest(v_sources) c where not c.made;
-    update sales_internal.pgt_source_state s
-    set shape = sales_internal.pgt_source_shape(c)
-    from sales_internal.pgt_source_config c
-    where c.source = s.source and c.pending is not null and c.readers && v_all;
-    return true;
+    -- They are filled from one snapshot, so one frontier is that of all.
+    with held as (
+        select s.*
+        from sales_internal.pgt_stream_table_state s
+        where s.stream_table = any (v_all)
+        for update skip locked
+    )
+    select count(*) < cardinality(v_all) or p_last and bool_or(h.seen is null or h.refit or not h.logged) as wait,
+           bool_or(h.seen is null) as unfilled, bool_or(h.suspended_at is not null) as suspended, (array_agg(h.seen))[1] as seen
+    into v_state
+    from held h;
+    if v_state.wait or exists (
+        select
+        from sales_internal.pgt_source_config s
+        left join sales_internal.pgt_source_state f using (source)
+        where s.pending is not null and s.readers && v_all
+          and (f.problems ?| v_all or p_last and sales_internal.pgt_source_shape(s) is distinct from f.shape)
+    ) then
+        return null;
+    end if;
+
+    if not v_state.unfilled then
+        for v_log in select s.pending::regclass from sales_internal.pgt_source_config s where s.pending is not null and s.readers && v_all
+            loop
+            execute format(
+                'update %s p
+                set __xid = pg_current_xact_id()
+                where p.__xid >= pg_snapshot_xmin($1) and not pg_visible_in_snapshot(p.__xid, $1)', v_log)
+            using v_state.seen;
+            get diagnostics v_rows = row_count;
+            v_total := v_total + v_rows;
+        end loop;
+    end if;
+    for c in
+        select t.*
+        from sales_internal.pgt_stream_table_config t
+        where t.stream_table = any (v_all) and not (v_state.unfilled and v_state.suspended)
+        order by t.refresh_order
+    loop
+        if v_state.unfilled then
+            perform sales_internal.pgt_fit_stream_table(c.stream_table);
+            perform sales_internal.pgt_filling(c.stream_table);
+            execute format('select %I.%I()', 'sales_internal', c.recompute_function);
+        else
+            execute format('select %I.%I()', 'sales_internal', c.maintain_function);
+            perform setval(c.last_filled::regclass, pg_current_xact_id()::text::bigint);
+        end if;
+    end loop;
+    -- Rows that the snapshot shows are in the stream tables now, or nobody needs them.
+    for v_log in select s.pending::regclass from sales_internal.pgt_source_config s where s.pending is not null and s.readers && v_all loop
+        execute format('delete from %s', v_log);
+    end loop;
+    if v_state.unfilled then
+        return case when not v_state.suspended then 1000 end;
+    end if;
+    update sales_internal.pgt_stream_table_state s
+    set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
+        last_error = null,
+        logged = not p_last
+    where s.stream_table = any (v_all);
+    if p_last then
+        perform sales_internal.pgt_attach_source(s.source)
+        from sales_internal.pgt_source_config s
+        where s.pending is not null and not s.made and s.readers && v_all;
+        update sales_internal.pgt_source_state f
+        set shape = sales_internal.pgt_source_shape(s)
+        from sales_internal.pgt_source_config s
+        where s.source = f.source and s.pending is not null and s.readers && v_all;
+    end if;
+    return v_total;
 end;
 $function$;
 
--- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied,
--- and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.
+-- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, then the logged rows are
+-- applied,
+-- and only for the last of these do writers wait. The next tick() continues with what fails or has to wait.
 -- Reads and writes everything of these stream tables.
 create procedure sales_internal.pgt_fill_immediate()
     language plpgsql
 as $procedure$
 declare
-    v_group  name;
-    v_all    text[]; -- the stream tables of the group
-    v_member text;   -- the one to blame
-    v_rows   bigint;
+    v_group   name;
+    v_all     text[]; -- the stream tables of the group
+    v_rows    bigint;
+    v_context text;
+    v_member  text;   -- the one that failed
 begin
     foreach v_group in array array(
         select c.pending_function
         from sales_internal.pgt_stream_table_config c
         join sales_internal.pgt_stream_table_state s using (stream_table)
-        where c.pending_function is not null and s.logged
+        where s.logged
         group by c.pending_function
         order by min(c.refresh_order)
     ) loop
-        select array_agg(c.stream_table order by c.refresh_order)
-        into v_all
-        from sales_internal.pgt_stream_table_config c
-        where c.pending_function = v_group;
-        begin
-            v_rows := case when (select bool_and(sales_internal.pgt_sources_fit(a.name)) from unnest(v_all) a (name)) then 1000::bigint end;
-        exception when lock_not_available or deadlock_detected then
-            v_rows := null; -- somebody is altering a source
-        end;
-        -- What was logged while it was filled, and while that was applied; little of it waits for the lock.
+        v_all := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = v_group order by
+            c.refresh_order);
         for v_round in 1..20 loop
-            exit when v_rows is null or v_rows < 1000;
             commit;
             set transaction isolation level repeatable read;
             begin
                 v_rows := sales_internal.pgt_catch_up(v_group);
             exception when serialization_failure or deadlock_detected or lock_not_available then
-                v_rows := null; -- the next tick
+                v_rows := null;
             when others then
                 v_rows := null;
-                get stacked diagnostics v_member = table_name;
-                v_member := case when cardinality(v_all) > 1 and v_member = any (v_all) then v_member end;
+                get stacked diagnostics v_context = pg_exception_context;
+                select c.stream_table
+                into v_member
+                from sales_internal.pgt_stream_table_config c
+                where c.stream_table = any (v_all) and cardinality(v_all) > 1
+                  and strpos(v_context, format(' %I.%I(', 'sales_internal', c.recompute_function)) > 0;
                 update sales_internal.pgt_stream_table_state s
                 set seen = null,
                     consecutive_errors = s.consecutive_errors + 1,
@@ -1359,13 +1286,15 @@ begin
                 raise warning using message = concat('not filled: ', array_to_string(v_all, ', '), ', because of ' || v_member, ': ',
                     sqlerrm);
             end;
+            exit when v_rows is null or v_rows < 1000;
         end loop;
         commit;
+        set transaction isolation level read committed;
         if v_rows is not null then
             begin
-                perform sales_internal.pgt_go_live(v_group);
+                perform sales_internal.pgt_catch_up(v_group, true);
             exception when serialization_failure or deadlock_detected or lock_not_available then
-                null; -- the next tick
+                null;
             end;
         end if;
         commit;
@@ -2704,13 +2633,13 @@ begin
     call sales_internal.pgt_commit(p_commits);
     perform sales_internal.pgt_check_origin();
     call sales_internal.pgt_commit(p_commits);
+    perform sales_internal.pgt_watch_sources();
+    call sales_internal.pgt_commit(p_commits);
     if p_commits then
         call sales_internal.pgt_fill_immediate();
     elsif exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
         perform sales.attach(); -- what is being filled cannot wait here for another transaction: writers do
     end if;
-    call sales_internal.pgt_commit(p_commits);
-    perform sales_internal.pgt_watch_sources();
     call sales_internal.pgt_commit(p_commits);
     foreach v_table in array array(
         select c.stream_table
@@ -4262,4 +4191,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '111c7c30e2e0d9bb083b6f3420924eee', 'extension');
+values ('sales', '1.0.0', '648db06b01612c6c926161fad1231455', 'extension');
