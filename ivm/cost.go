@@ -24,7 +24,7 @@ const (
 
 // String returns the class in words.
 func (c CostClass) String() string {
-	return [...]string{"changed rows", "matches", "groups touched", "whole table"}[c]
+	return [...]string{"changed rows", "matches", "affected groups", "whole table"}[c]
 }
 
 // Cost is what a changed row of a table makes PostgreSQL do.
@@ -44,7 +44,7 @@ type Read struct {
 	When    Occasion // it is read at all
 }
 
-// Occasion tells when something is read.
+// Occasion describes when something is read.
 type Occasion string
 
 // The occasions.
@@ -107,7 +107,7 @@ func (v *view) climb(c *Cost, s *algebra.Source, above []algebra.Node) {
 	}
 }
 
-// rereads tells when the rows of a changed group are read.
+// rereads describes when the rows of a changed group are read.
 func (v *view) rereads(n *algebra.Aggregate) Occasion {
 	switch {
 	case v.groups == nil || v.groups.Node != n:

@@ -14,15 +14,15 @@ import (
 // Immediate says how a plan is followed within the writer's statement.
 type Immediate struct {
 	// Direct: each statement can follow by itself, in any order and with other writers at work. So it is for a view of one table, read once, whose
-	// stored rows a unique index finds: what is added to a group waits for the group's row, and rows are computed anew by their key. Nothing needs
+	// stored rows a unique index finds: what is added to a group waits for the group's row, and rows are recomputed by their key. Nothing needs
 	// to lock it.
 	Direct bool
-	// Extremes are the stored columns with least and greatest values, and Regained computes those of the stored groups at Tables.Places anew.
+	// Extremes are the stored columns with least and greatest values, and Regained recomputes those of the stored groups at Tables.Places.
 	Extremes []string
 	Regained Statement
 	// KeyColumns are the columns of a Direct view's table that its identity consists of, where rows are stored as they are.
 	KeyColumns []string
-	// Recomputed are the rows of a Direct view that have the identities which changes touch, for changes of all kinds.
+	// Recomputed are the rows of a Direct view that have the affected identities, for changes of all kinds.
 	Recomputed Statement
 	// FollowsSettings: what is stored may depend on settings of the session.
 	FollowsSettings bool
@@ -64,8 +64,8 @@ const (
 	AddToGroups StepKind = "groups"
 	// MoveRows has delta say which rows come and go, perhaps alike; a unique index finds them.
 	MoveRows StepKind = "move"
-	// RowsAnew has touched and fresh: identities, and the rows that have them as they are.
-	RowsAnew StepKind = "rows"
+	// RecomputedRows has affected and recomputed: identities, and the rows that have them as they are.
+	RecomputedRows StepKind = "rows"
 )
 
 // immediate is how the view is followed within statements; not for one that is recomputed.
@@ -74,11 +74,11 @@ func (v *view) immediate() Immediate {
 	switch {
 	case v.groups != nil:
 		if i.Extremes = v.groups.Extremes(); len(i.Extremes) > 0 {
-			i.Regained = v.written(apply.Regain(v.storage, v.groups, v.fresh()))
+			i.Regained = v.written(apply.Regain(v.storage, v.groups, v.recomputedExtremes()))
 		}
 	case i.Direct:
 		i.KeyColumns = v.keyColumns()
-		i.Recomputed = v.written(v.rowsAnew(Update))
+		i.Recomputed = v.written(v.recomputedRows(Update))
 	}
 	return i
 }
@@ -88,7 +88,7 @@ func (i Immediate) Step() Step {
 	if i.view.groups != nil {
 		return i.view.step(AddToGroups, i.view.groupsDelta)
 	}
-	return i.view.step(RowsAnew, i.view.rowsAnew)
+	return i.view.step(RecomputedRows, i.view.recomputedRows)
 }
 
 // Alone is how a view follows a statement that alone changed one table while everybody else waits, which needs less than changes of all kinds do:
@@ -158,8 +158,8 @@ func (v *view) moves(e Event) apply.Statement {
 	return apply.MoveRows(v.storage, simplified(v.delta()), v.effect(e).Takes)
 }
 
-// rowsAnew are the identities that changes touch, and the rows of a direct view that have them as they are.
-func (v *view) rowsAnew(e Event) apply.Statement {
+// recomputedRows are the affected identities, and the rows of a direct view that have them as they are.
+func (v *view) recomputedRows(e Event) apply.Statement {
 	source := v.sources()[0]
 	var keys []algebra.Item
 	p := &algebra.Project{Input: &algebra.Changes{Of: source}}
@@ -170,9 +170,9 @@ func (v *view) rowsAnew(e Event) apply.Statement {
 	if seen, ok := v.filtered(source, p.Input); ok {
 		p.Input = seen
 	}
-	touched := &algebra.Distinct{Input: p}
-	now := simplified(v.replaced(source, v.rules.restricted(source, keys, touched)))
-	return apply.RowsAnew(v.storage, touched, now, e == Insert)
+	affected := &algebra.Distinct{Input: p}
+	current := simplified(v.replaced(source, v.rules.restricted(source, keys, affected)))
+	return apply.RecomputedRows(v.storage, affected, current, e == Insert)
 }
 
 // keyColumns are the columns of a direct view's table that its identity consists of.
@@ -190,7 +190,7 @@ func (v *view) keyColumns() []string {
 }
 
 // filtered are the changes of a direct view's rows that the view shows. What it shows of an identity neither before nor after a statement, that
-// statement does not change: it waited for whoever changed the identity before, and sees what those did. That is so as long as nothing but the
+// statement does not change: it waited for the transaction that changed the identity before, and sees its changes. That is so as long as nothing but the
 // row decides on it, not the time nor a setting, and in read committed: a snapshot that is older than the wait does not see it.
 func (v *view) filtered(source *algebra.Source, changes algebra.Node) (algebra.Node, bool) {
 	conds := []algebra.Scalar{}

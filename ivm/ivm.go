@@ -1,6 +1,6 @@
 // Package ivm compiles a view to the SQL that keeps a table equal to it.
 //
-// Files call downwards: ivm, plan, immediate, statements, cost, cost_lookup, law, needs, storage, sql, strategy, view, passes, whole, size, settings, qualified,
+// Files call downwards: ivm, plan, immediate, statements, cost, cost_lookup, rule, needs, storage, sql, strategy, view, passes, whole, size, settings, qualified,
 // internal, problems.
 package ivm
 
@@ -12,7 +12,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// Compile turns a query into a plan; pos tells where an offset in its text is. Problems go to errs, and the plan is nil if there are any.
+// Compile turns a query into a plan; pos describes where an offset in its text is. Problems go to errs, and the plan is nil if there are any.
 func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *Plan {
 	parsed, err := sqltext.ParseQuery(query)
 	if err != nil {

@@ -144,8 +144,8 @@ func (p *Plan) DeltaTree(draw Draw) string { return p.draw(p.view.delta(), draw)
 // SimplifiedTree is DeltaTree after simplification.
 func (p *Plan) SimplifiedTree(draw Draw) string { return p.draw(simplified(p.view.delta()), draw) }
 
-// Law tells how an operator of the view's tree is followed.
-func (p *Plan) Law(n algebra.Node) string { return p.view.law(n) }
+// Rule describes how an operator of the view's tree is followed.
+func (p *Plan) Rule(n algebra.Node) string { return p.view.rule(n) }
 
 func (p *Plan) draw(n algebra.Node, draw Draw) string {
 	if n == nil {

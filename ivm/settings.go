@@ -9,7 +9,7 @@ import (
 )
 
 // What a text or a moment is taken for hangs on settings of the session: TimeZone, DateStyle, extra_float_digits and the like. Each writer has
-// its own, so what writers keep up to date is computed with those of whoever installed it, unless nothing in it can hang on them.
+// its own, so what writers keep up to date is computed with those of the role that installed it, unless nothing in it depends on them.
 
 // unset are types whose values look and are read the same whatever the settings.
 var unset = []string{"smallint", "int2", "integer", "int4", "bigint", "int8", "numeric", "boolean", "bool", "uuid", "text", "character varying", "varchar", "character", "bpchar", "jsonb"}

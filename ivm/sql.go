@@ -6,7 +6,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/emit"
 )
 
-// Tables tells where a statement finds what changed and what is stored.
+// Tables describes where a statement finds what changed and what is stored.
 type Tables = emit.Tables
 
 // Names that statements have.

@@ -13,11 +13,11 @@ func (v *view) statement() apply.Statement {
 	case MergeRows:
 		return apply.MergeRows(v.storage, simplified(v.delta()))
 	case MergeGroups:
-		fresh, inputs := apply.Fresh{}, v.inputs(true)
+		recomputed, inputs := apply.RecomputedExtremes{}, v.inputs(true)
 		if len(v.groups.Extremes()) > 0 && inputs != nil {
-			fresh = v.fresh()
+			recomputed = v.recomputedExtremes()
 		}
-		return apply.MergeGroups(v.storage, v.groups, inputs, fresh)
+		return apply.MergeGroups(v.storage, v.groups, inputs, recomputed)
 	case RescanKeys:
 		return v.rescanKeys()
 	}
@@ -38,24 +38,24 @@ func (v *view) inputs(mixed bool) algebra.Node {
 	return node
 }
 
-// fresh are the rows of groups that lost an extreme.
-func (v *view) fresh() apply.Fresh {
+// recomputed are the rows of groups that lost an extreme.
+func (v *view) recomputedExtremes() apply.RecomputedExtremes {
 	lost, groups := &algebra.Values{}, v.groups.Node
 	for _, k := range groups.Keys {
 		lost.Cols = append(lost.Cols, v.columns.New(v.columns.Info(k.ID)))
 	}
-	return apply.Fresh{Lost: lost, Rows: simplified(v.rules.restricted(groups.Input, groups.Keys, lost))}
+	return apply.RecomputedExtremes{Lost: lost, Rows: simplified(v.rules.restricted(groups.Input, groups.Keys, lost))}
 }
 
-// rescanKeys computes the groups that changes touch anew.
+// rescanKeys recomputes the affected groups.
 func (v *view) rescanKeys() apply.Statement {
 	groups := v.aggregate()
-	touched := v.rules.touched(groups)
-	if touched == nil {
+	affected := v.rules.affected(groups)
+	if affected == nil {
 		return apply.Statement{}
 	}
-	restricted := groups.With([]algebra.Node{v.rules.restricted(groups.Input, groups.Keys, touched)})
-	return apply.RescanKeys(v.storage, touched, v.withKeys(v.replaced(groups, restricted)))
+	restricted := groups.With([]algebra.Node{v.rules.restricted(groups.Input, groups.Keys, affected)})
+	return apply.RescanKeys(v.storage, affected, v.withKeys(v.replaced(groups, restricted)))
 }
 
 // replaced is the view's tree with another node in the place of one.

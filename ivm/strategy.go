@@ -17,9 +17,9 @@ const (
 	MergeRows Strategy = "merge_rows"
 	// MergeGroups adds to what is stored of the groups that change (rule R4).
 	MergeGroups Strategy = "merge_groups"
-	// RescanKeys computes the groups that changes touch anew (rule R3b).
+	// RescanKeys recomputes the affected groups (rule R3b).
 	RescanKeys Strategy = "rescan_keys"
-	// Recompute computes everything anew (rule R0).
+	// Recompute recomputes everything (rule R0).
 	Recompute Strategy = "recompute"
 )
 
@@ -43,7 +43,7 @@ func (v *view) choose() {
 }
 
 // picks reports whether the rows of a group may bear keys that are equal and not the same. The one that is shown must be one that a row still bears, so
-// these groups are computed anew.
+// these groups are recomputed.
 func (v *view) picks(n *algebra.Aggregate) bool {
 	return slices.ContainsFunc(n.Keys, func(k algebra.Item) bool { return v.columns.Info(k.ID).Varied })
 }

@@ -92,19 +92,19 @@ func (c calculus) changes(n algebra.Node) algebra.Node {
 	return d
 }
 
-// touched are the keys of the groups that changes fall into, simplified; nil if nothing can change.
-func (c calculus) touched(n *algebra.Aggregate) *algebra.Distinct {
-	keys := c.rules.Touched(n)
+// affected are the keys of the groups that changes fall into, simplified; nil if nothing can change.
+func (c calculus) affected(n *algebra.Aggregate) *algebra.Distinct {
+	keys := c.rules.Affected(n)
 	if keys == nil {
 		return nil
 	}
-	afterPass("touched keys", keys)
+	afterPass("affected keys", keys)
 	return simplified(keys).(*algebra.Distinct)
 }
 
-// restricted are the rows of n whose keys are among touched.
-func (c calculus) restricted(n algebra.Node, keys []algebra.Item, touched algebra.Node) algebra.Node {
-	some := c.rules.Restrict(n, keys, touched)
+// restricted are the rows of n whose keys are among affected.
+func (c calculus) restricted(n algebra.Node, keys []algebra.Item, affected algebra.Node) algebra.Node {
+	some := c.rules.Restrict(n, keys, affected)
 	afterPass("restrict", some)
 	return some
 }

@@ -19,24 +19,20 @@ type claimed struct {
 	had    map[string]bool // names that the version before has
 }
 
-// installClaims are all names of a version. Made says that those are among them that functions make on users' tables, which a script of an extension must not name.
-func installClaims(m upgrade.Manifest, made bool) render.Claims {
-	return claims(upgrade.Manifest{Extension: m.Extension, Schema: m.Schema}, m, upgrade.Plan{}, made)
+// installClaims are all names of a version.
+func installClaims(m upgrade.Manifest) render.Claims {
+	return upgradeClaims(upgrade.Manifest{Extension: m.Extension, Schema: m.Schema}, m, upgrade.Plan{})
 }
 
 // upgradeClaims are the names that are new in a version, and those that the plan replaces, alters, renames or drops.
 func upgradeClaims(from, to upgrade.Manifest, plan upgrade.Plan) render.Claims {
-	return claims(from, to, plan, true)
-}
-
-func claims(from, to upgrade.Manifest, plan upgrade.Plan, made bool) render.Claims {
 	c := claimed{claims: render.Claims{Extension: to.Extension, SchemaName: to.Schema}, had: map[string]bool{}}
 	eachName(from, func(kind, schema, name string) { c.had[kind+" "+sqltext.Qualified(schema, name)] = true }, true)
 	eachName(to, func(kind, schema, name string) {
 		if !c.had[kind+" "+sqltext.Qualified(schema, name)] {
 			c.add(kind, schema, name, false)
 		}
-	}, made)
+	}, true)
 	for _, o := range plan.Replaced(from, to) {
 		if kind, schema, name, ok := objects.NameOf(o); ok && schema != to.Internal {
 			c.add(kind, schema, name, true)
@@ -103,14 +99,14 @@ func inOrderOf(lists []render.Names) []render.Names {
 
 // eachName visits the names of a version that objects of others may have: relations and routines by schema and name, triggers by table and
 // name, publications. The internal schema is new, so objects of others have no names in it.
-func eachName(m upgrade.Manifest, tell func(kind, schema, name string), made bool) {
+func eachName(m upgrade.Manifest, visit func(kind, schema, name string), made bool) {
 	for _, o := range m.Objects {
 		if kind, schema, name, ok := objects.NameOf(o); ok {
 			if schema != m.Internal {
-				tell(kind, schema, name)
+				visit(kind, schema, name)
 			}
 		} else if o.Kind == "role" {
-			tell(o.Kind, "", sqltext.Unquoted(o.Signature))
+			visit(o.Kind, "", sqltext.Unquoted(o.Signature))
 		}
 	}
 	if !made {
@@ -119,17 +115,17 @@ func eachName(m upgrade.Manifest, tell func(kind, schema, name string), made boo
 	for _, o := range m.Made {
 		switch {
 		case o.Kind == "publication":
-			tell(o.Kind, "", o.Name)
+			visit(o.Kind, "", o.Name)
 		case o.Kind == "outbox" && !o.Holds: // that nobody may ever enable
 			continue
 		}
 		for _, r := range o.Relations {
 			if r.Schema != m.Internal {
-				tell("relation", r.Schema, r.Name)
+				visit("relation", r.Schema, r.Name)
 			}
 		}
 		for _, name := range o.Triggers {
-			tell("trigger", o.On[0], name)
+			visit("trigger", o.On[0], name)
 		}
 	}
 }
@@ -160,17 +156,24 @@ func (e *Extension) Problem(t Taken) diag.Error {
 	return nameOfOthers(at, e.Name, t)
 }
 
-// requireNames refuses to go on where others have a name; empty where there is nothing to look for.
+// requireNames refuses to replace, alter or drop what others made, and to grant to the role that installs; empty where a script does neither. A name that others
+// have is PostgreSQL's own error when the script creates it; apply and diff look for these first, to name the place in the spec.
 func requireNames(c render.Claims) string {
+	c = render.Claims{Extension: c.Extension, SchemaName: c.SchemaName, Relations: replaced(c.Relations), Routines: replaced(c.Routines), Roles: c.Roles}
 	if c.Empty() {
 		return ""
 	}
 	return render.Must("extension/require_names.sql", c)
 }
 
+// replaced are the lists of names that are replaced.
+func replaced(lists []render.Names) []render.Names {
+	return slices.DeleteFunc(slices.Clone(lists), func(n render.Names) bool { return !n.Replaced })
+}
+
 // TakenByInstall is a query for the objects of others that have names of an installation: kind, name, owner, and false.
 func TakenByInstall(m upgrade.Manifest) string {
-	claims := installClaims(m, true)
+	claims := installClaims(m)
 	claims.NewSchema = m.Internal
 	return render.Must("extension/taken_names.sql", claims)
 }

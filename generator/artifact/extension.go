@@ -11,7 +11,6 @@ import (
 	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Extension is a generated version of a spec.
@@ -48,13 +47,12 @@ func (e *Extension) Manifest() upgrade.Manifest {
 // Digest changes whenever any object does.
 func (e *Extension) Digest() string { return e.Manifest().Digest() }
 
-// described are the objects with comments as people read them: without the mark, and that of an internal object from its header.
+// described are the objects with their headers as comments.
 func (e *Extension) described() []upgrade.Object {
 	described := slices.Clone(e.Objects)
 	for n := range described {
-		described[n].Comment = sqltext.Unmarked(described[n].Comment, e.view.Mark())
-		if described[n].Comment == "" {
-			described[n].Comment = objects.Header(described[n].SQL)
+		if header := objects.Header(described[n].SQL); header != "" {
+			described[n].Comment = header
 		}
 	}
 	return described

@@ -57,7 +57,7 @@ func series(chain []upgrade.Manifest, leaps []leap) migrations.Series {
 	})
 	for _, l := range leaps {
 		m := migrations.Migration{From: l.from.Version, Version: l.to.Version, Up: UpgradeScript(l.from, l.to, l.forth.plain), Back: l.noWay == ""}
-		if fillsAnew(l.from, l.to) {
+		if fills(l.from, l.to) {
 			m.Fill = fill(l.to)
 		}
 		if m.Back {
@@ -70,8 +70,8 @@ func series(chain []upgrade.Manifest, leaps []leap) migrations.Series {
 	return all
 }
 
-// fillsAnew reports whether a version has stream tables that are new or differ from those of the one before.
-func fillsAnew(from, to upgrade.Manifest) bool {
+// fills reports whether a version has stream tables that are new or differ from those of the one before.
+func fills(from, to upgrade.Manifest) bool {
 	before := map[string]string{}
 	for _, m := range from.Made {
 		before[cmp.Or(m.OriginID, m.ID())] = m.Definition

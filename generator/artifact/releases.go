@@ -186,7 +186,7 @@ func UpgradeScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
 	return fmt.Sprintf("%s\n%s\n%s\n%s%s", requireVersion(from), requireNames(upgradeClaims(from, to, plan)), plan.Script(), noteVersion(to), attach(to, false))
 }
 
-// UpgradeSteps is UpgradeScript for somebody who tells how it goes.
+// UpgradeSteps is UpgradeScript for somebody who describes how it goes.
 func UpgradeSteps(from, to upgrade.Manifest, plan upgrade.Plan) []Step {
 	steps := []Step{{What: "version " + from.Version, SQL: requireVersion(from)}, {What: "names", SQL: requireNames(upgradeClaims(from, to, plan))}}
 	for _, step := range plan.Steps {

@@ -31,7 +31,10 @@ func (e *Extension) Steps(flavour Flavour, later bool) []Step {
 }
 
 func steps(m upgrade.Manifest, flavour Flavour, later bool) []Step {
-	steps := []Step{{What: "names", SQL: requireNames(installClaims(m, flavour == Plain))}}
+	var steps []Step
+	if names := requireNames(installClaims(m)); names != "" {
+		steps = []Step{{What: "names", SQL: names}}
+	}
 	begins := banners(m.Objects)
 	for n, o := range m.Objects {
 		steps = append(steps, Step{What: o.ID(), SQL: begins[n] + o.Create(flavour == AsExtension)})

@@ -39,7 +39,7 @@ func (e *Extension) tleScript(leaps []leap) string {
 			"    from pgtle.extension_update_paths(%[1]s) p\n    where p.source = %[2]s and p.target = %[3]s and p.path = %[5]s\n);\n\n",
 			name, from, to, dollarQuoted(u.script), sqltext.Literal(u.from+"--"+u.to))
 	}
-	fmt.Fprintf(&out, "-- What CREATE EXTENSION and ALTER EXTENSION … UPDATE take if they are told no version.\n"+
+	fmt.Fprintf(&out, "-- What CREATE EXTENSION and ALTER EXTENSION … UPDATE take if they name no version.\n"+
 		"select pgtle.set_default_version(%[1]s, %[2]s)\n"+
 		"where not exists (select from pgtle.available_extensions() a where a.name = %[1]s and a.default_version = %[2]s);\n", name, version)
 	return out.String()

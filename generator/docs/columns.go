@@ -1,6 +1,6 @@
 package docs
 
-// column is what a reader should know of a column. Types are those of views; tables tell theirs.
+// column is what a reader should know of a column. Types are given for views; tables have their own.
 type column struct{ name, typ, meaning string }
 
 // catalogOrder lists the shared tables and views that users read.
@@ -162,7 +162,7 @@ var columns = map[string][]column{
 		{"started_at", "", "When it began."},
 		{"finished_at", "", "When it ended."},
 		{"mode", "", "How it was done: `differential`, `immediate` or `full`."},
-		{"reason", "", "Why everything was computed anew."},
+		{"reason", "", "Why everything was recomputed."},
 		{"inserted", "", "Rows that came."},
 		{"deleted", "", "Rows that went."},
 		{"error", "", "Why it failed; null if it went well."},
@@ -256,7 +256,7 @@ var columns = map[string][]column{
 		{"headers", "", "Its headers."},
 		{"payload", "", "The row's payload."},
 		{"attempts", "", "How often it was granted."},
-		{"error", "", "What `reject_rows` was told."},
+		{"error", "", "The error given to `reject_rows`."},
 		{"dead_at", "", "When it was given up."},
 	},
 	"pgt_consumer_claim_check_acks": {

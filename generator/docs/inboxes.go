@@ -102,7 +102,7 @@ func (w *writer) kept(own, name string) text {
 	}
 	length := strings.TrimSuffix(strings.TrimPrefix(own, "interval '"), "'")
 	if strings.HasPrefix(length, "0 ") {
-		return say("for ever")
+		return say("forever")
 	}
 	return say("%s", length)
 }

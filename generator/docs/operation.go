@@ -55,7 +55,7 @@ func (w *writer) roles() part {
 	}
 	p.Blocks = []block{paragraph(say("Sluice makes roles that cannot log in, and never drops them: grant them to those of your applications."))}
 	if len(p.Parts) == 0 {
-		p.Blocks = []block{paragraph(say("The spec names none, so everything belongs to whoever installed it, and others need grants. With `roles:` in the spec, a producer, a consumer and a monitor get exactly what each needs."))}
+		p.Blocks = []block{paragraph(say("The spec names none, so everything belongs to the role that installed it, and other roles need grants. With `roles:` in the spec, a producer, a consumer and a monitor get exactly what each needs."))}
 	}
 	return p
 }
@@ -119,7 +119,7 @@ func (w *writer) place(kind, name string) (id string, shown bool) {
 	return "", false
 }
 
-// rest lists what nobody calls, for whoever meets a name in a log or a statistics view.
+// rest lists objects that users do not call, for readers who find a name in a log or a statistics view.
 func (w *writer) rest() part {
 	t := &table{Head: []string{"Object", "What it is"}}
 	for _, o := range w.Objects {

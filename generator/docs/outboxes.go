@@ -57,13 +57,13 @@ func (w *writer) tableOutbox(o render.Outbox) part {
 	if o.InlineThreshold != "" {
 		inline = say("up to %s; more are a claim check", o.InlineThreshold)
 	}
-	anew := "the rows that differ, like any other"
+	recomputed := "the rows that differ, like any other"
 	if o.Snapshot() {
-		anew = "the whole table"
+		recomputed = "the whole table"
 	}
 	p.Blocks = []block{
 		paragraph(about),
-		{Facts: append(w.outboxFacts(o), fact{"Rows in a payload", inline}, fact{"A refresh that recomputed tells", plain(anew)})},
+		{Facts: append(w.outboxFacts(o), fact{"Rows in a payload", inline}, fact{"A refresh that recomputed publishes", plain(recomputed)})},
 		{Table: viewColumns("table outbox")},
 	}
 	p.Parts = append(p.Parts,

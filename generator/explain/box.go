@@ -9,9 +9,9 @@ import (
 
 // Sizes of boxes in characters and lines.
 const (
-	wrapAt    = 34
-	wrapLawAt = 42 // only trees of views have laws, and those are narrow
-	maxLines  = 10
+	wrapAt     = 34
+	wrapRuleAt = 42 // only trees of views have rules, and those are narrow
+	maxLines   = 10
 )
 
 // colors are those of operators at their boxes' left edges; the others are grey.
@@ -22,8 +22,8 @@ var colors = map[string]string{
 	"join": page.Violet,
 }
 
-// newBox is the box of an operator: what it does, and the law by which it is differentiated.
-func newBox(d algebra.Description, law string) *page.Box {
+// newBox is the box of an operator: what it does, and the rule by which it is differentiated.
+func newBox(d algebra.Description, rule string) *page.Box {
 	texts := page.Wrap(listed(d.Keys, "by ", ","), wrapAt)
 	between := ","
 	if d.Kind == "filter" || d.Kind == "join" {
@@ -31,7 +31,7 @@ func newBox(d algebra.Description, law string) *page.Box {
 	}
 	texts = append(texts, page.Wrap(listed(d.Items, "", between), wrapAt)...)
 	return &page.Box{
-		Kind: d.Kind, Of: d.Of, Lines: short(texts), Notes: page.Wrap(strings.Fields(law), wrapLawAt),
+		Kind: d.Kind, Of: d.Of, Lines: short(texts), Notes: page.Wrap(strings.Fields(rule), wrapRuleAt),
 		Full: strings.Join(texts, "\n"), Color: colors[d.Kind],
 	}
 }

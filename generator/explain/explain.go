@@ -69,12 +69,12 @@ func (t Table) draw(stage string, draw ivm.Draw) string {
 
 // picture lays out the tree of a stage; nil if there is none.
 func (t Table) picture(stage string) (p *page.Picture) {
-	law := t.View.Law
+	rule := t.View.Rule
 	if stage != StageResolve {
-		law = nil // it has been applied
+		rule = nil // it has been applied
 	}
 	t.draw(stage, func(root algebra.Node, columns *algebra.Columns) string {
-		p = draw(root, columns, law)
+		p = draw(root, columns, rule)
 		return ""
 	})
 	return p
@@ -88,9 +88,9 @@ func (t Table) title(stage string) string {
 	}
 	switch stage {
 	case StageResolve:
-		return "The query, and the law by which each operator is followed"
+		return "The query, and the rule by which each operator is followed"
 	case StageDelta:
-		return what + ", by the laws"
+		return what + ", by the rules"
 	}
 	return what + ", simplified"
 }
@@ -124,12 +124,12 @@ func (t Table) how() string {
 	case ivm.MergeGroups:
 		return "what changes is added to the sums, counts and extremes that are stored of each group"
 	case ivm.RescanKeys:
-		return "the groups that changes touch are computed anew"
+		return "the affected groups are recomputed"
 	}
-	return "everything is computed anew"
+	return "everything is recomputed"
 }
 
-// reasons say why everything is computed anew.
+// reasons say why everything is recomputed.
 func (t Table) reasons() []string {
 	var lines []string
 	for _, r := range t.View.Full {

@@ -15,7 +15,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
-// TestPictures draws every view of the compiler's tests, every stage of it: nothing overlaps, each operator of a query has a law, pictures are XML, and every run gives
+// TestPictures draws every view of the compiler's tests, every stage of it: nothing overlaps, each operator of a query has a rule, pictures are XML, and every run gives
 // the same bytes.
 func TestPictures(t *testing.T) {
 	drawn := 0
@@ -32,7 +32,7 @@ func TestPictures(t *testing.T) {
 			}
 			for _, b := range p.Boxes {
 				if stage == StageResolve && len(b.Notes) == 0 {
-					t.Errorf("%s has no law", b.Kind)
+					t.Errorf("%s has no rule", b.Kind)
 				}
 			}
 			checkXML(t, view.svg(stage))

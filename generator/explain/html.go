@@ -76,7 +76,7 @@ func (t Table) trees(stage string) []tree {
 			continue
 		}
 		drawn := page.SVG(t.title(s), page.Panel{Picture: p})
-		text := page.ColumnNumber.ReplaceAllString(p.Body(), "") // differentiating numbers columns anew
+		text := page.ColumnNumber.ReplaceAllString(p.Body(), "") // differentiation gives columns new numbers
 		trees = append(trees, tree{Title: t.title(s), SVG: template.HTML(drawn), Same: text == before})
 		before = text
 	}

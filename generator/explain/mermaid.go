@@ -25,7 +25,7 @@ func (t Table) mermaid(stage string) string {
 
 func (t Table) mermaidTitle(stage string) string {
 	if stage == StageResolve {
-		return "The query" // without its laws
+		return "The query" // without its rules
 	}
 	return t.title(stage)
 }

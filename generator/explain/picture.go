@@ -5,9 +5,9 @@ import (
 	"github.com/pgsluice/sluice/ivm/algebra"
 )
 
-// draw lays a tree out. law may tell how an operator is differentiated.
-func draw(root algebra.Node, columns *algebra.Columns, law func(algebra.Node) string) *page.Picture {
-	d := drawing{columns: columns, law: law, Picture: &page.Picture{}, drawn: map[algebra.Node]int{}}
+// draw lays a tree out. rule may describe how an operator is differentiated.
+func draw(root algebra.Node, columns *algebra.Columns, rule func(algebra.Node) string) *page.Picture {
+	d := drawing{columns: columns, rule: rule, Picture: &page.Picture{}, drawn: map[algebra.Node]int{}}
 	d.add(root)
 	d.Layout()
 	return d.Picture
@@ -16,7 +16,7 @@ func draw(root algebra.Node, columns *algebra.Columns, law func(algebra.Node) st
 type drawing struct {
 	*page.Picture
 	columns *algebra.Columns
-	law     func(algebra.Node) string
+	rule    func(algebra.Node) string
 	drawn   map[algebra.Node]int // what SQL computes once and reads several times
 }
 
@@ -25,12 +25,12 @@ func (d *drawing) add(n algebra.Node) int {
 	if i, ok := d.drawn[n]; ok {
 		return i
 	}
-	law := ""
-	if d.law != nil {
-		law = d.law(n)
+	rule := ""
+	if d.rule != nil {
+		rule = d.rule(n)
 	}
 	i := len(d.Boxes)
-	d.Boxes = append(d.Boxes, newBox(algebra.Describe(n, d.columns), law))
+	d.Boxes = append(d.Boxes, newBox(algebra.Describe(n, d.columns), rule))
 	switch n.(type) {
 	case *algebra.Distinct, *algebra.Kept:
 		d.drawn[n] = i

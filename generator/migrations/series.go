@@ -117,7 +117,7 @@ func (s Series) backTitle(m Migration) string {
 		return fmt.Sprintf("-- Removes extension %s %s and all that it holds%s\n", s.Extension, m.Version, generated)
 	case m.Back:
 		return fmt.Sprintf("-- Brings extension %s from version %s back to %s, which loses nothing%s\n"+
-			"-- Stream tables that it makes anew are filled by the next tick.\n", s.Extension, m.Version, m.From, generated)
+			"-- Stream tables that it recreates are filled by the next tick.\n", s.Extension, m.Version, m.From, generated)
 	default:
 		return fmt.Sprintf("-- Nothing brings extension %s from version %s back to %s and keeps its data%s\n", s.Extension, m.Version, m.From, generated)
 	}
@@ -125,7 +125,7 @@ func (s Series) backTitle(m Migration) string {
 
 // fillTitle says what the filling is for.
 func (s Series) fillTitle(m Migration) string {
-	return fmt.Sprintf("-- Fills the stream tables of extension %s that are new or made anew in %s%s\n"+
+	return fmt.Sprintf("-- Fills the stream tables of extension %s that are new or recreated in %s%s\n"+
 		"-- It commits after each of them, so it runs in no transaction. What it leaves, the next ticks fill.\n", s.Extension, m.Version, generated)
 }
 

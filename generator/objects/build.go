@@ -103,7 +103,8 @@ func (b *builder) addCreated(c created, options ...option) {
 	case c.of.Schema == b.internal:
 		o.Comment = ""
 	default:
-		o.Comment = sqltext.Marked(o.Comment, b.mark)
+		summary, _, _ := strings.Cut(o.Comment, ". ")
+		o.Comment = sqltext.Marked(strings.TrimSuffix(summary, ".")+".", b.mark)
 	}
 	_, o.Shared = c.data.(render.Extension)
 	b.claimName(c.of.Statement)
@@ -191,7 +192,7 @@ func dropSQL(created sqltext.Statement) string {
 	}
 }
 
-// Header splits a rendered object into the first sentence group of its leading comment, which documents it in the catalog too.
+// Header returns the first paragraph of an object's leading comment, without what it reads and writes. Its first sentence documents the object in the catalog, too.
 func Header(sql string) string {
 	var lines []string
 	for _, line := range strings.Split(sql, "\n") {

@@ -28,7 +28,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 		}
 		made = append(made, upgrade.Made{
 			Kind: "change log", Triggers: triggers, Name: s.ID(), On: []string{s.Table.String()}, Drop: dropOwn(view, s.Log) + forget(s.ID()),
-			Definition: digestOf("shadow/change_log.sql", s), Anew: forget(s.ID()), Lock: triggersLock, Relations: logRelations(s),
+			Definition: digestOf("shadow/change_log.sql", s), Recreate: forget(s.ID()), Lock: triggersLock, Relations: logRelations(s),
 			Shadow: render.Must("shadow/change_log.sql", s),
 		})
 	}
@@ -39,7 +39,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 		}
 		made = append(made, upgrade.Made{
 			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: dropOwn(view, c.Log) + forget(c.ID()),
-			Definition: fmt.Sprint(c.ColumnList, c.MadeTriggers(), c.FunctionList()), Anew: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c),
+			Definition: fmt.Sprint(c.ColumnList, c.MadeTriggers(), c.FunctionList()), Recreate: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c),
 		})
 	}
 	for _, o := range view.EventOutboxes() {
@@ -48,7 +48,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 	for _, i := range view.Inboxes {
 		made = append(made, upgrade.Made{
 			Kind: "counts of inbox", Name: i.Name, On: []string{i.Table.String()}, Definition: fmt.Sprint(i.MaxRetries, i.DeadLetter, i.Retry != nil),
-			Anew: fmt.Sprintf("select %s.pgt_inbox_rebuild(%s);\n", view.Internal(), sqltext.Literal(i.Name)), Lock: "SHARE ROW EXCLUSIVE on the inbox, as long as it is counted",
+			Recreate: fmt.Sprintf("select %s.pgt_inbox_rebuild(%s);\n", view.Internal(), sqltext.Literal(i.Name)), Lock: "SHARE ROW EXCLUSIVE on the inbox, as long as it is counted",
 		})
 	}
 	for _, t := range view.StreamTables {
@@ -58,7 +58,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 		for _, index := range t.Indexes {
 			drop := fmt.Sprintf("drop index if exists %s;\n", index.Name)
 			made = append(made, upgrade.Made{
-				Kind: "index", Name: index.Name.Plain(), Definition: index.Key(), Drop: drop, Anew: drop, Lock: "SHARE on what it is of, as long as it takes to read it all",
+				Kind: "index", Name: index.Name.Plain(), Definition: index.Key(), Drop: drop, Recreate: drop, Lock: "SHARE on what it is of, as long as it takes to read it all",
 				Relations: []upgrade.Relation{relation("index", index.Name, "")},
 			})
 		}
@@ -66,13 +66,13 @@ func madeOf(view render.Extension) []upgrade.Made {
 		t.Outbox, t.Grants, t.Indexes, t.OnWrite = nil, nil, nil, "" // they change nothing of what it holds
 		made = append(made, upgrade.Made{
 			Kind: "stream table", Name: t.ID(), On: follows(view, t), Definition: digestOf("shadow/stream_table.sql", t), Shadow: shadow,
-			Drop: dropOwn(view, t.Table) + dropStores(view, t),
-			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
-			Lock: remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
+			Drop:     dropOwn(view, t.Table) + dropStores(view, t),
+			Recreate: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
+			Lock:     remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
 		}, upgrade.Made{
 			Kind: "contents of stream table", Name: t.ID(), On: follows(view, t), Definition: contentsOf(t),
-			Anew: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
-			Lock: refillLock(t), PartOf: "stream table " + t.ID(),
+			Recreate: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
+			Lock:     refillLock(t), PartOf: "stream table " + t.ID(),
 		})
 	}
 	for _, o := range view.MadeOutboxes() {
@@ -116,7 +116,7 @@ func refillLock(t render.StreamTable) string {
 	if t.Immediate {
 		return "SHARE ROW EXCLUSIVE on what it reads, as long as its query runs"
 	}
-	return "nobody: it has its rows until the next refresh, which computes them anew and applies the difference"
+	return "nobody: it has its rows until the next refresh, which recomputes them and applies the difference"
 }
 
 // contentsOf identifies the rows of a stream table: it changes with the query and with how rows are stored.

@@ -63,7 +63,7 @@ func consumerGroup(view render.Extension, g render.Group) upgrade.Made {
 	return upgrade.Made{
 		Kind: "consumer group", Name: g.Name + " of " + g.Outbox, Definition: g.Reset + " " + g.MaxAttempts, Loses: "where consumer group " + g.Name + " stands",
 		Drop: fmt.Sprintf("select %s.drop_consumer_group(%s, true);\n", view.Schema(), name),
-		Anew: fmt.Sprintf("update %s.pgt_consumer_groups set auto_offset_reset = %s, max_attempts = %s where group_name = %s;\n",
+		Recreate: fmt.Sprintf("update %s.pgt_consumer_groups set auto_offset_reset = %s, max_attempts = %s where group_name = %s;\n",
 			view.Schema(), sqltext.Literal(g.Reset), g.MaxAttempts, name),
 	}
 }
@@ -76,7 +76,7 @@ func madeOutbox(view render.Extension, o render.Outbox) []upgrade.Made {
 	if o.Asked {
 		outbox.Definition = "asked for"
 	} else {
-		outbox.Anew = drop
+		outbox.Recreate = drop
 	}
 	made := append([]upgrade.Made{outbox}, rights("consumer", o.Consumer, o.Table.String(), o.DeltaRows.String(), o.Latest.String(), "sequence "+o.IDs.String())...)
 	made = append(made, rights("monitor", o.Monitor, o.Table.String(), "sequence "+o.IDs.String())...)

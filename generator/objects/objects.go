@@ -79,8 +79,8 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		b.add("extension/pgt_is_own.sql", view)
 		if len(view.MadeOutboxes()) > 0 {
 			b.add("extension/pgt_adopt.sql", view)
+			b.add("extension/pgt_missing.sql", view)
 		}
-		b.add("extension/pgt_missing.sql", view)
 		b.add("extension/pgt_drop_own.sql", view)
 	}
 	if len(view.Inboxes) > 0 {
@@ -130,14 +130,14 @@ func (b *builder) inbox(i render.Inbox) {
 	}
 	b.add("inbox/order_index.sql", i)
 	// A sequence that was lost may start again: some are hints, and with the others the inbox is counted again.
-	anew := func(sequence render.Name) option {
+	restarted := func(sequence render.Name) option {
 		return resumes(fmt.Sprintf("select setval(%s, 0);\n", sequence.Regclass()))
 	}
-	b.add("inbox/claim_cursor.sql", i, anew(i.ClaimCursor))
-	b.add("inbox/rescan_after.sql", i, anew(i.RescanAfter))
+	b.add("inbox/claim_cursor.sql", i, restarted(i.ClaimCursor))
+	b.add("inbox/rescan_after.sql", i, restarted(i.RescanAfter))
 	b.add("inbox/alone_until.sql", i)
-	b.add("inbox/high_watermark.sql", i, anew(i.HighWatermark))
-	b.add("inbox/received.sql", i, anew(i.Received))
+	b.add("inbox/high_watermark.sql", i, restarted(i.HighWatermark))
+	b.add("inbox/received.sql", i, restarted(i.Received))
 	for _, template := range []string{"inserted", "updated"} {
 		b.add("inbox/"+template+".sql", i)
 	}
@@ -188,7 +188,7 @@ func (b *builder) interfaces(view render.Extension) {
 	if len(view.Outboxes) > 0 {
 		b.consumerGroups(view)
 	}
-	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "pgt_commit", "pgt_take_task", "pgt_pass", "tick", "tick_once", "run"} {
+	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "pgt_commit", "pgt_take_task", "tick", "tick_once", "run"} {
 		b.add("scheduler/"+template+".sql", view)
 	}
 }

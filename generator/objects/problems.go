@@ -20,11 +20,11 @@ func nameClash(second, first Origin, created sqltext.Statement) diag.Error {
 func notOnline(at diag.Pos, t render.StreamTable) diag.Error {
 	e := diag.Error{
 		Pos: at, Code: "conflict",
-		Message: fmt.Sprintf("stream table %s is in immediate mode: writers keep it up to date, so it cannot be made anew beside the old one", t.ID()),
+		Message: fmt.Sprintf("stream table %s is in immediate mode: writers keep it up to date, so it cannot be recreated beside the old one", t.ID()),
 		Hint:    "leave rebuild out",
 	}
 	if !t.Immediate {
-		e.Message = fmt.Sprintf("stream table %s cannot be made anew beside the old one: others follow its changes", t.ID())
+		e.Message = fmt.Sprintf("stream table %s cannot be recreated beside the old one: others follow its changes", t.ID())
 		e.Hint = "leave rebuild out; or give those that read it refresh_mode: full"
 	}
 	return e

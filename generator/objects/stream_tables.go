@@ -86,7 +86,7 @@ func (b *builder) streamTables(p *plan.Plan) {
 			b.errs.Add(notOnline(of.Field("rebuild"), t))
 		}
 		for _, c := range functions[i] {
-			if c.of.Kind == "sequence" { // of its last transaction: older snapshots are told to try again
+			if c.of.Kind == "sequence" { // of its last transaction: older snapshots must retry
 				b.addCreated(c, resumes(fmt.Sprintf("select setval(%s, pg_current_xact_id()::text::bigint);\n", t.Last.Regclass())), within(streamTableSection))
 				continue
 			}

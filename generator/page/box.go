@@ -20,7 +20,7 @@ type Box struct {
 	Of    string   // of what, behind it
 	Lines []string // below
 	Notes []string // below a rule, in faint letters
-	Full  string   // for whoever points at it
+	Full  string   // shown by a pointer over it
 	Color string   // of the stripe at its left edge; empty: grey
 	Link  string   // where it leads, on the same page; empty: nowhere
 

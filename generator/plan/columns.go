@@ -16,7 +16,7 @@ const mostColumns = 1600 - 3
 // systemColumns are names that a view may give its columns, and a table may not.
 var systemColumns = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
 
-// checkColumns refuses queries and sources whose columns no table of ours can hold, and indexes on columns that there are not.
+// checkColumns refuses queries and sources whose columns no table can hold, and indexes on missing columns.
 func (c *compiler) checkColumns(t *spec.StreamTable, view *ivm.Plan) {
 	c.checkDistinct(view)
 	c.checkInternal(t, view)

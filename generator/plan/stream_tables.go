@@ -148,7 +148,7 @@ func (p *planner) recompute(table *render.StreamTable, view *ivm.Plan) {
 }
 
 // recomputeShare is the share of a table's rows from which on computing everything is cheaper than following changes, as measured: an update
-// counts twice. Where least and greatest values go, or groups are computed anew, much of the table is read for each change; groups over a join are
+// counts twice. Where least and greatest values go, or groups are recomputed, much of the table is read for each change; groups over a join are
 // computed in parallel.
 func recomputeShare(view *ivm.Plan) string {
 	switch {

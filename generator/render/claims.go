@@ -33,7 +33,7 @@ type TriggersOn struct {
 // Mark is what comments of the extension's objects end in.
 func (c Claims) Mark() string { return sqltext.Mark(c.Extension, c.SchemaName) }
 
-// Catalog is the table that tells what is installed, as SQL.
+// Catalog is the table that describes what is installed, as SQL.
 func (c Claims) Catalog() string { return sqltext.Qualified(c.SchemaName, "pgt_extension") }
 
 // Empty reports whether there is nothing to look for.

@@ -122,8 +122,8 @@ type Strategy struct{ Name, Does string }
 var strategies = []Strategy{
 	{"merge_rows", "the rows by which the query changes are added and taken away"},
 	{"merge_groups", "what their rows change is added to the stored groups"},
-	{"rescan_keys", "groups that changes touch are computed anew"},
-	{"recompute", "everything is computed anew, and the difference is applied"},
+	{"rescan_keys", "affected groups are recomputed"},
+	{"recompute", "everything is recomputed, and the difference is applied"},
 }
 
 // Strategies lists those that stream tables have.

@@ -59,7 +59,7 @@ func (e Extension) TickEvery() string {
 	return fmt.Sprintf("%d milliseconds", e.Every.Milliseconds())
 }
 
-// Subsecond tells that a second between two ticks is too long.
+// Subsecond reports that a second between two ticks is too long.
 func (e Extension) Subsecond() bool { return e.Every < time.Second }
 
 // InboxNames lists the inboxes in spec order.

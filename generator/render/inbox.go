@@ -80,7 +80,7 @@ func (i Inbox) IsOver(a string) string {
 	return fmt.Sprintf("(%[1]s.processed_at is not null or %[1]s.retry_count >= %[2]d)", a, i.MaxRetries)
 }
 
-// DueAt is when row a of the retry queue may be claimed: the clock of a sender may be ahead of ours, which delays nothing.
+// DueAt is when row a of the retry queue may be claimed: the clock of a sender may be ahead of the server's, which delays nothing.
 func (i Inbox) DueAt(a string) string {
 	arrived := fmt.Sprintf("least(%s.received_at, clock_timestamp())", a)
 	if i.Retry == nil {

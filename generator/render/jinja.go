@@ -38,7 +38,7 @@ type DBTSource struct {
 type DBTTable struct {
 	Name, Description string
 	Columns           []DBTColumn // none: not known
-	Test              string      // that tells whether it is well; may be empty
+	Test              string      // that reports whether it is well; may be empty
 }
 
 // DBTColumn is a column; its type is empty where only the server knows it.

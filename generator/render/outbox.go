@@ -81,7 +81,7 @@ func (o Outbox) Threshold() string {
 // times as large as its text.
 func (o Outbox) MostBytes() int { return 32 << 20 }
 
-// Snapshot tells that a refresh that recomputed writes the whole table.
+// Snapshot reports that a refresh that recomputed writes the whole table.
 func (o Outbox) Snapshot() bool { return o.OnFullRefresh == "snapshot" }
 
 // Group is a consumer group that exists from the start.
@@ -90,7 +90,7 @@ type Group struct {
 	MaxAttempts         string // number or null
 }
 
-// Made tells that the outbox is made and dropped at run time.
+// Made reports that the outbox is made and dropped at run time.
 func (o Outbox) Made() bool { return !o.Event }
 
 // Kind is the outbox's kind in the catalog.
@@ -109,7 +109,7 @@ func (o Outbox) LitOrNull(text string) string {
 	return sqltext.Literal(text)
 }
 
-// Segmented tells that the outbox is partitioned by ranges of ids.
+// Segmented reports that the outbox is partitioned by ranges of ids.
 func (o Outbox) Segmented() bool { return o.SegmentRows != "" }
 
 // Drained is the table of which retention deletes row by row.
@@ -178,7 +178,7 @@ func (e Extension) ArchivedOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.Archive.Name != "" })
 }
 
-// EvictingOutboxes are those whose groups begin anew at the end if nobody consumes them.
+// EvictingOutboxes are those whose groups start at the end again if no consumer is active.
 func (e Extension) EvictingOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.IdlePolicy == "evict" })
 }

@@ -70,7 +70,7 @@ type Name struct{ Schema, Name string }
 // String returns the name as SQL, qualified and quoted where needed.
 func (n Name) String() string { return sqltext.Qualified(n.Schema, n.Name) }
 
-// Plain returns the name as people write it and the catalog keeps it: with its schema, and quoted only where a dot would tell its parts wrong.
+// Plain returns the name as people write it and the catalog keeps it: with its schema, and quoted only where a dot would split it wrongly.
 func (n Name) Plain() string { return sqltext.Dotted(n.Schema, n.Name) }
 
 // Regclass returns a constant that names the relation, resolved when the statement is planned.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// LastDue is a function that tells when something with a cron expression was due last.
+// LastDue is a function that describes when something with a cron expression was due last.
 type LastDue struct {
 	Extension string
 	Path      string // in the spec

@@ -83,7 +83,7 @@ type Refresh struct {
 	Changes       []Changes
 	Logs          []Source // of Changes
 	Joins         bool     // it reads several relations, or one more than once
-	Online        bool     // it is made anew beside the old one
+	Online        bool     // it is recreated beside the old one
 	Most          string   // more changed rows than this share of a source make a recompute cheaper; may be empty
 	Fuse          string   // more changed rows than this are refused; may be empty
 }

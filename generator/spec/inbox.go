@@ -33,7 +33,7 @@ type Inbox struct {
 	MaxAttempts int       `yaml:"max_attempts" jsonschema:"default=20,minimum=2,maximum=1000" jsonschema_description:"Claims that ended without a mark or a failure after which a message is a dead letter: it kills its workers."`
 	Schedule    Schedule  `yaml:"schedule" jsonschema:"default=1s" jsonschema_description:"How often background work looks at the inbox: a duration or a cron expression (in UTC)."`
 	DedupWindow *Duration `yaml:"dedup_window" jsonschema_description:"How long ids are remembered, if longer than the messages are kept."`
-	Retention   Retention `yaml:"retention" jsonschema_description:"How long finished messages are kept; 0s keeps them for ever."`
+	Retention   Retention `yaml:"retention" jsonschema_description:"How long finished messages are kept; 0s keeps them forever."`
 	Retry       *Retry    `yaml:"retry" jsonschema_description:"Back-off after a failure, or none: the message is due again at once. Default: {backoff: exponential, initial: 1s, max: 5m}."`
 	Ordering    *Ordering `yaml:"ordering" jsonschema_description:"Processes the messages of an aggregate in sequence; not together with priority."`
 	Priority    *Priority `yaml:"priority" jsonschema_description:"Processes urgent messages first; not together with ordering."`
@@ -45,7 +45,7 @@ type Inbox struct {
 // Managed reports whether the generator owns the inbox's table.
 func (i *Inbox) Managed() bool { return i.Table == "" }
 
-// Retention says how long an inbox keeps finished messages. Nil leaves it to the settings; zero keeps them for ever.
+// Retention says how long an inbox keeps finished messages. Nil leaves it to the settings; zero keeps them forever.
 type Retention struct {
 	Place      `yaml:"-"`
 	Processed  *Duration `yaml:"processed" jsonschema_description:"Of processed messages; default: setting inbox_processed_retention_hours."`

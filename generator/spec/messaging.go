@@ -27,7 +27,7 @@ type StreamTable struct {
 	Indexes     [][]Text     `yaml:"indexes" jsonschema:"nullable" jsonschema_description:"Column lists to index beside the key."`
 	Outbox      *TableOutbox `yaml:"outbox" spec:"switch" jsonschema_description:"Records what each refresh changed: true, or options."`
 	RenamedFrom string       `yaml:"renamed_from" jsonschema:"minLength=1" jsonschema_description:"Former name; keeps the data across the rename."`
-	Rebuild     string       `yaml:"rebuild" jsonschema:"default=auto,enum=auto,enum=online,enum=locked" jsonschema_description:"How an upgrade makes it anew: online, beside the old rows, which are shown until the new ones are filled; locked, in the upgrade's transaction; auto: online if that can be."`
+	Rebuild     string       `yaml:"rebuild" jsonschema:"default=auto,enum=auto,enum=online,enum=locked" jsonschema_description:"How an upgrade recreates it: online, beside the old rows, which are shown until the new ones are filled; locked, in the upgrade's transaction; auto: online if possible."`
 	Fuse        *int         `yaml:"fuse" jsonschema:"minimum=1,maximum=2000000000" jsonschema_description:"More changed rows of a source than this suspend the table until resume_stream_table."`
 	Check       *Duration    `yaml:"check" jsonschema_description:"How often background work compares the table with its query, which takes as long as the query: 1d, say. A difference raises the alert stream_table_differs. Default: never."`
 	Relation    Name         `yaml:"-"` // Name split into schema and table; the extension's schema where none is given

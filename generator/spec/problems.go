@@ -48,7 +48,7 @@ var (
 	sameColumn       = problem{"duplicate-name", "columns %s and %s are both %q", "each is a column of its own"}
 	calculatedInbox  = problem{"bad-value", "an inbox cannot have a calculated schedule", "expected " + expectedSchedule}
 	windowTooShort   = problem{"retention-conflict", "dedup_window %s is shorter than the %s for which processed messages are kept", "ids are remembered with their messages anyway; make the window longer, or leave it out"}
-	windowNeedless   = problem{"retention-conflict", "dedup_window has no effect, because processed messages are kept for ever", "leave it out, or give retention: {processed: …}"}
+	windowNeedless   = problem{"retention-conflict", "dedup_window has no effect, because processed messages are kept forever", "leave it out, or give retention: {processed: …}"}
 	maxBelowInitial  = problem{"conflict", "retry max %s is shorter than its initial delay %s", "make max at least as long as initial"}
 	initialZero      = problem{"out-of-range", "retry initial must be longer than 0s", "write retry: none if failed messages are due again at once"}
 	delayNeedless    = problem{"conflict", "retry has no delay with backoff none", "leave it out, or choose another backoff"}

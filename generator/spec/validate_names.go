@@ -31,7 +31,7 @@ type named struct {
 // claim is a relation that an object has.
 type claim struct {
 	relation Name
-	ofTable  bool // made from a stream table's name; the same name in another schema is told apart by a suffix
+	ofTable  bool // made from a stream table's name; the same name in another schema gets a suffix
 	catalog  bool // may begin with pgt_
 	adopted  bool // a table of the user's
 }

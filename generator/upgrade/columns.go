@@ -16,8 +16,8 @@ type Refused struct {
 
 func (r Refused) Error() string { return r.Message }
 
-// OtherColumns finds stream tables whose outboxes stay while their columns change: consumers rely on these. The order of columns tells them
-// nothing, as rows are JSON objects.
+// OtherColumns finds stream tables whose outboxes stay while their columns change: consumers rely on these. The order of columns does not matter,
+// as rows are JSON objects.
 func OtherColumns(from, to Manifest) []Refused {
 	var refused []Refused
 	for _, outbox := range to.Made {
@@ -29,7 +29,7 @@ func OtherColumns(from, to Manifest) []Refused {
 			refused = append(refused, Refused{
 				Made: outbox.Name, Message: message,
 				Hint: "give the changed stream table a new name and an outbox of its own, and drop the old one when its consumers have moved; or, if all consumers are ready for these columns, " +
-					"say outbox: {on_column_change: full_refresh}: they get the whole table anew",
+					"say outbox: {on_column_change: full_refresh}: they get the whole table again",
 			})
 		}
 	}

@@ -72,15 +72,15 @@ $do$;
 `, strings.Join(functions, ",\n              "))
 }
 
-// remake has what changed made anew.
+// remake has what changed recreated.
 func (d *differ) remake() {
-	anew := map[string]bool{}
+	recreated := map[string]bool{}
 	for _, m := range d.to.Made {
 		switch was, there := identifiedAs(d.from.Made, m.identity()); {
-		case !there || m.PartOf != "" && anew[m.PartOf]:
-		case was.Definition != m.Definition && m.Anew != "":
-			anew[m.ID()] = true
-			step := Step{Action: "rebuild", Object: m.ID(), SQL: d.guard(was, m) + m.Anew, Lock: m.Lock}
+		case !there || m.PartOf != "" && recreated[m.PartOf]:
+		case was.Definition != m.Definition && m.Recreate != "":
+			recreated[m.ID()] = true
+			step := Step{Action: "rebuild", Object: m.ID(), SQL: d.guard(was, m) + m.Recreate, Lock: m.Lock}
 			if was.Holds && !m.Holds {
 				step.Loses = was.loss()
 			}

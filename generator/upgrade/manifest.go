@@ -99,7 +99,7 @@ func (m Manifest) Encode() string {
 	return m.text()
 }
 
-// checksum tells whether somebody changed a file: upgrades from what was never installed would do harm. Fields that later versions of Sluice add
+// checksum reports whether somebody changed a file: upgrades from what was never installed would do harm. Fields that later versions of Sluice add
 // are left out where they are empty, so it stays.
 func (m Manifest) checksum() string {
 	m.Checksum = ""

@@ -111,9 +111,9 @@ type Made struct {
 	Kind       string   `json:"kind"`                 // stream table, change log, publication, …
 	Name       string   `json:"name"`                 // as the catalog has it
 	OriginID   string   `json:"origin_id,omitempty"`  // as an object's
-	Definition string   `json:"definition,omitempty"` // changes whenever it must be made anew
+	Definition string   `json:"definition,omitempty"` // changes whenever it must be recreated
 	Drop       string   `json:"drop,omitempty"`       // the statements that remove it
-	Anew       string   `json:"anew,omitempty"`       // the statement by which it is made anew, at once or by attach()
+	Recreate   string   `json:"recreate,omitempty"`   // the statement by which it is recreated, at once or by attach()
 	Lock       string   `json:"lock,omitempty"`       // what that keeps waiting
 	Holds      bool     `json:"holds,omitempty"`      // users' data, which a drop loses
 	On         []string `json:"on,omitempty"`         // tables whose triggers write it
@@ -127,7 +127,7 @@ type Made struct {
 	Columns   []string   `json:"columns,omitempty"`   // of what users see of a stream table
 	Lenient   bool       `json:"lenient,omitempty"`   // an outbox whose consumers take other columns
 	Relations []Relation `json:"relations,omitempty"` // that it may consist of
-	PartOf    string     `json:"part_of,omitempty"`   // the id of what is never made anew without it
+	PartOf    string     `json:"part_of,omitempty"`   // the id of what is never recreated without it
 }
 
 // loss is what a drop loses.

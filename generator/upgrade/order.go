@@ -20,7 +20,7 @@ func KeepOrder(released []Manifest, objects []Object) {
 				there[o.identity()] = grown(orders[o.identity()], columnNames(o))
 			}
 		}
-		orders = there // what a version lacks is made anew by a later one
+		orders = there // what a version lacks is recreated by a later one
 	}
 	for n := range objects {
 		o := &objects[n]

@@ -213,7 +213,7 @@ func (r *renamer) made(from, to Made) {
 	for n := range min(len(from.Relations), len(to.Relations)) {
 		old, new := from.Relations[n], to.Relations[n]
 		if old.Kind != new.Kind {
-			continue // another definition, which is made anew
+			continue // another definition, which is recreated
 		}
 		a, b := sqltext.Statement{Schema: old.Schema, Name: old.Name}, sqltext.Statement{Schema: new.Schema, Name: new.Name}
 		r.relation(old.Kind, a, b, true)

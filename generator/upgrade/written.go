@@ -170,7 +170,7 @@ end;
 $do$;
 `
 
-// written tells them, and how each is locked, by the names that they have before the upgrade.
+// written lists them, and how each is locked, by the names that they have before the upgrade.
 func (p Plan) written(from, to Manifest, touched map[string]bool) map[string]string {
 	modes := ownWritten(from, touched)
 	before, stays := namesBefore(from, to), map[string]bool{}

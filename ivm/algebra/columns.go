@@ -31,7 +31,7 @@ func (c *Columns) New(info Info) ColID {
 	return ColID(len(c.infos))
 }
 
-// Info tells what is known of a column.
+// Info describes what is known of a column.
 func (c *Columns) Info(id ColID) Info { return c.infos[id-1] }
 
 // Scalar is an expression over bound columns. What it does, only PostgreSQL

@@ -52,7 +52,7 @@ type Project struct {
 type Union struct {
 	Cols []ColID
 	From []Branch
-	// Mixed tells that branches may have other types than the union gives its
+	// Mixed reports that branches may have other types than the union gives its
 	// columns: what stands above must not be computed from a branch alone.
 	Mixed bool
 }

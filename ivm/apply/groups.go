@@ -8,7 +8,7 @@ import (
 )
 
 // Rule R4: a group is stored as what its aggregates follow from (accumulators) and the number of its rows. Δ of the rows adds up to Δ of
-// those. Where a least or greatest value may have gone, the group is computed anew.
+// those. Where a least or greatest value may have been removed, the group is recomputed.
 
 // Groups are groups that are stored as accumulators.
 type Groups struct {

@@ -2,16 +2,16 @@ package apply
 
 import "github.com/pgsluice/sluice/ivm/algebra"
 
-// MergeGroups adds the changes of groups to what is stored of them (rule R4). inputs are Groups.Inputs, nil if nothing can change; fresh is needed
+// MergeGroups adds the changes of groups to what is stored of them (rule R4). inputs are Groups.Inputs, nil if nothing can change; recomputed is needed
 // where there are extremes.
-func MergeGroups(s Storage, g *Groups, inputs algebra.Node, fresh Fresh) Statement {
+func MergeGroups(s Storage, g *Groups, inputs algebra.Node, recomputed RecomputedExtremes) Statement {
 	merged := GroupsDelta(s, g, inputs, true)
 	switch {
 	case merged.Empty():
 	case len(g.Extremes()) == 0:
 		merged.Steps = append(merged.Steps, Merged{Name: "found"})
 	default:
-		merged.Steps = append(merged.Steps, Merged{Name: "met"}, Lost{}, fresh, Regained{})
+		merged.Steps = append(merged.Steps, Merged{Name: "met"}, Lost{}, recomputed, Regained{})
 	}
 	return merged
 }
@@ -24,7 +24,7 @@ func GroupsDelta(s Storage, g *Groups, inputs algebra.Node, keep bool) Statement
 	return Statement{Storage: s, Groups: g, Steps: []Step{Rows{Node: inputs, Columns: g.InputNames()}, GroupChanges{Keep: keep}}}
 }
 
-// Regain computes the extremes of stored groups anew that lost one.
-func Regain(s Storage, g *Groups, fresh Fresh) Statement {
-	return Statement{Storage: s, Groups: g, Steps: []Step{LostAt{}, fresh}}
+// Regain recomputes the extremes of stored groups that lost one.
+func Regain(s Storage, g *Groups, recomputed RecomputedExtremes) Statement {
+	return Statement{Storage: s, Groups: g, Steps: []Step{LostAt{}, recomputed}}
 }

@@ -18,10 +18,10 @@ func MoveRows(s Storage, delta algebra.Node, keep bool) Statement {
 	return Statement{Storage: s, Steps: []Step{Rows{Node: delta, Columns: s.Visible, Keep: keep, Name: "delta"}}}
 }
 
-// RowsAnew are the identities that changes touch, and the rows that have them now. inline: each is read once.
-func RowsAnew(s Storage, touched *algebra.Distinct, now algebra.Node, inline bool) Statement {
+// RecomputedRows are the affected identities, and the rows that have them now. inline: each is read once.
+func RecomputedRows(s Storage, affected *algebra.Distinct, current algebra.Node, inline bool) Statement {
 	return Statement{Storage: s, Inline: inline, Steps: []Step{
-		Once{Node: touched, Columns: Names(s.Identity), Name: "touched"},
-		Rows{Node: now, Columns: s.Stored, Keep: true, Name: "fresh"},
+		Once{Node: affected, Columns: Names(s.Identity), Name: "affected"},
+		Rows{Node: current, Columns: s.Stored, Keep: true, Name: "recomputed"},
 	}}
 }

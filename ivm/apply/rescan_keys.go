@@ -6,13 +6,13 @@ import (
 	"github.com/pgsluice/sluice/ivm/algebra"
 )
 
-// RescanKeys computes the groups that changes touch anew, and takes away what is stored of them (rule R3b). Which groups those are needs no signs: a
+// RescanKeys recomputes the affected groups, and removes what is stored of them (rule R3b). Which groups those are needs no signs: a
 // superset will do.
-func RescanKeys(s Storage, touched *algebra.Distinct, now algebra.Node) Statement {
+func RescanKeys(s Storage, affected *algebra.Distinct, current algebra.Node) Statement {
 	return Statement{Storage: s, Steps: []Step{
-		Once{Node: touched, Columns: Names(s.Identity)},
-		Rows{Node: now, Columns: s.Stored},
-		LessStored{Touched: touched, Keys: s.Identity, Columns: s.Stored},
+		Once{Node: affected, Columns: Names(s.Identity)},
+		Rows{Node: current, Columns: s.Stored},
+		LessStored{Affected: affected, Keys: s.Identity, Columns: s.Stored},
 		AddUp{},
 	}}
 }

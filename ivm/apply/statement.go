@@ -35,11 +35,11 @@ type Once struct {
 // AddUp is delta: the signed rows of the step before, added up.
 type AddUp struct{}
 
-// LessStored are the rows of the step before, less the stored rows of the keys in Touched.
+// LessStored are the rows of the step before, less the stored rows of the keys in Affected.
 type LessStored struct {
-	Touched *algebra.Distinct
-	Keys    []Key
-	Columns []string
+	Affected *algebra.Distinct
+	Keys     []Key
+	Columns  []string
 }
 
 // GroupChanges is delta: the rows of the step before, which are Groups.Inputs, added up to changes of accumulators.
@@ -54,26 +54,26 @@ type Lost struct{}
 // LostAt are the stored groups at the places in an array variable of the statement.
 type LostAt struct{}
 
-// Fresh are the extremes of the lost groups, computed of the rows that are theirs now.
-type Fresh struct {
+// RecomputedExtremes are the extremes of the lost groups, computed of the rows that are theirs now.
+type RecomputedExtremes struct {
 	Lost *algebra.Values // stands for Lost or LostAt in Rows
 	Rows algebra.Node    // of the groups
 }
 
-// Regained are the merged groups, where extremes were lost with fresh ones.
+// Regained are the merged groups, where extremes were lost with recomputed ones.
 type Regained struct{}
 
 // FoundLessStored are the changed groups as they become, less what is stored of them.
 type FoundLessStored struct{}
 
-func (Rows) step()            {}
-func (Once) step()            {}
-func (AddUp) step()           {}
-func (LessStored) step()      {}
-func (GroupChanges) step()    {}
-func (Merged) step()          {}
-func (Lost) step()            {}
-func (LostAt) step()          {}
-func (Fresh) step()           {}
-func (Regained) step()        {}
-func (FoundLessStored) step() {}
+func (Rows) step()               {}
+func (Once) step()               {}
+func (AddUp) step()              {}
+func (LessStored) step()         {}
+func (GroupChanges) step()       {}
+func (Merged) step()             {}
+func (Lost) step()               {}
+func (LostAt) step()             {}
+func (RecomputedExtremes) step() {}
+func (Regained) step()           {}
+func (FoundLessStored) step()    {}

@@ -22,7 +22,7 @@ type Callable struct {
 // anyArgs stands for a number of arguments that is not known.
 const anyArgs = -1
 
-// Callable tells what a call can mean. PostgreSQL's own functions are known by their names alone, not by their arguments.
+// Callable describes what a call can mean. PostgreSQL's own functions are known by their names alone, not by their arguments.
 func (c *Catalog) Callable(schema, function string, args int) Callable {
 	return c.CallableIn(c.path, schema, function, args)
 }

@@ -178,7 +178,7 @@ func (s *script) relationKey(n ddl.ObjectName, temporary bool) (name, bool) {
 // settleNulls takes back NOT NULL where a table below may hold nulls, as it is read together with those above it.
 func (c *Catalog) settleNulls() {
 	for _, r := range c.relations {
-		for _, below := range r.family(false)[1:] {
+		for _, below := range r.withInherited(false)[1:] {
 			for i := range r.Columns {
 				column := &r.Columns[i]
 				if at := below.Column(column.Name); at >= 0 && !below.Columns[at].NotNull {

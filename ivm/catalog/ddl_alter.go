@@ -50,7 +50,7 @@ func (s *script) addColumn(r *Relation, d *ddl.AddColumn) {
 		}
 		return
 	}
-	for _, table := range r.family(d.Only) {
+	for _, table := range r.withInherited(d.Only) {
 		if table.Column(d.Column.Name) < 0 {
 			column := s.column(d.Column)
 			column.inherited = table != r
@@ -69,7 +69,7 @@ func (s *script) dropColumn(r *Relation, d *ddl.DropColumn) {
 		}
 		return
 	}
-	for _, table := range r.family(d.Only) {
+	for _, table := range r.withInherited(d.Only) {
 		if at := table.Column(d.Column.Name); table == r || at >= 0 && table.Columns[at].inherited {
 			table.dropColumn(d.Column.Name)
 		}
@@ -88,7 +88,7 @@ func (s *script) renameColumn(r *Relation, d *ddl.RenameColumn) {
 		s.report(d.At(), duplicateColumn, d.To, r.Name)
 		return
 	}
-	for _, table := range r.family(false) {
+	for _, table := range r.withInherited(false) {
 		if table.Column(d.Column.Name) >= 0 {
 			table.renameColumn(d.Column.Name, d.To)
 		}
@@ -100,7 +100,7 @@ func (s *script) alterColumn(r *Relation, d *ddl.AlterColumn) {
 		s.reportColumn(r, d.Column)
 		return
 	}
-	for _, table := range r.family(d.Only && d.Change != ddl.SetType) {
+	for _, table := range r.withInherited(d.Only && d.Change != ddl.SetType) {
 		if at := table.Column(d.Column.Name); at >= 0 {
 			s.changeColumn(&table.Columns[at], d)
 		}

@@ -13,7 +13,7 @@ func (s *script) alterAddKey(r *Relation, d *ddl.AddKey) {
 	s.addKey(r, d.Key, d.Only)
 }
 
-// addKey adds a key to a table and, unless told otherwise, to its partitions.
+// addKey adds a key to a table and, unless it is ONLY the table's, to its partitions.
 func (s *script) addKey(r *Relation, k ddl.TableKey, only bool) {
 	if k.Index != "" {
 		s.addIndexAsKey(r, k)
@@ -28,7 +28,7 @@ func (s *script) addKey(r *Relation, k ddl.TableKey, only bool) {
 		added.name = r.keyName(k, columns)
 	}
 	r.addKey(added)
-	for _, below := range r.family(only)[1:] {
+	for _, below := range r.withInherited(only)[1:] {
 		below.keyFromAbove(added)
 	}
 }
@@ -100,7 +100,7 @@ func (s *script) dropKey(d *ddl.DropKey) {
 	if r == nil {
 		return
 	}
-	for _, table := range r.family(d.Only) {
+	for _, table := range r.withInherited(d.Only) {
 		table.dropKeys(func(k key) bool { return table == r && k.name == d.Name || table != r && k.parent == d.Name })
 		for i := range table.Columns {
 			column := &table.Columns[i]

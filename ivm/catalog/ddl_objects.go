@@ -87,7 +87,7 @@ func (s *script) dropRelation(r *Relation) {
 	for _, parent := range slices.Clone(r.Parents) {
 		unlink(r, parent)
 	}
-	for _, table := range r.family(false) {
+	for _, table := range r.withInherited(false) {
 		delete(s.relations, name{table.Schema, table.Name})
 	}
 }

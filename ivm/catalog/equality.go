@@ -34,7 +34,7 @@ var (
 	ordered = []string{"bit", "bit varying", "money", "tsvector", "tsquery"}
 )
 
-// EqualityOf tells how values of a type of PostgreSQL's own, spelled as format_type does, can be compared. Of other types nothing is known here.
+// EqualityOf describes how values of a type of PostgreSQL's own, spelled as format_type does, can be compared. Of other types nothing is known here.
 func EqualityOf(typ string) Equality {
 	typ = strings.TrimRight(sqltext.Unsized(typ), "[]")
 	switch {

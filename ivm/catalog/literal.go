@@ -7,7 +7,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// A constant such as 'orders'::regclass is a name, which is looked up along the search path of whoever runs the query, and not of whoever wrote it.
+// A constant such as 'orders'::regclass is a name, which is looked up along the search path of the session that runs the query, not of its author's.
 
 // IsName reports whether a type has names of objects for its values, which the search path decides on.
 func IsName(typ string) bool { return slices.Contains(nameTypes, typ) }
@@ -46,7 +46,7 @@ func ownNameArgument(function string, args int) string {
 	return ""
 }
 
-// configured are functions of text search that may be told a configuration.
+// configured are functions of text search that may be given a configuration.
 var configured = []string{"to_tsvector", "to_tsquery", "plainto_tsquery", "phraseto_tsquery", "websearch_to_tsquery", "json_to_tsvector", "jsonb_to_tsvector"}
 
 // Meant is the name with its schema of what a constant of such a type names along a path, or of the catalog's where it is nil. It is not known where

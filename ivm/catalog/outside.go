@@ -11,7 +11,7 @@ import (
 )
 
 // What a function returns may depend on more than its arguments and the settings of the session: on tables that it reads, on the time, on who asks.
-// Declarations do not tell: STABLE is said of all of these, and IMMUTABLE is not checked. Bodies in SQL and plpgsql do, as far as DDL has them.
+// Declarations do not show it: STABLE is said of all of these, and IMMUTABLE is not checked. Bodies in SQL and plpgsql do, as far as DDL has them.
 //
 // A function in C is taken at its word. So is one in another language, or with a body that cannot be parsed, that is declared IMMUTABLE.
 
@@ -21,7 +21,7 @@ var clocks = []string{
 	"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp",
 }
 
-// IsClock reports whether one of PostgreSQL's own functions tells the time. The age of a moment is counted from today.
+// IsClock reports whether one of PostgreSQL's own functions reads the clock. The age of a moment is counted from today.
 func IsClock(function string, args int) bool {
 	return slices.Contains(clocks, function) || function == "age" && args == 1
 }

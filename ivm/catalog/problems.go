@@ -25,7 +25,7 @@ var (
 	unknownRowType    = problem{"unknown-name", "type %q does not exist", "the DDL has to create the composite type before the table"}
 	noSchema          = problem{"missing-value", "no schema has been selected to create in", "write the name with its schema, or set search_path"}
 	syntax            = problem{"sql-syntax", "%s", ""}
-	queryColumns      = problem{"unsupported-ddl", "the columns of %q cannot be told from %s", "write CREATE TABLE with its columns, as pg_dump -s does"}
+	queryColumns      = problem{"unsupported-ddl", "the columns of %q cannot be derived from %s", "write CREATE TABLE with its columns, as pg_dump -s does"}
 	recursiveView     = problem{"unsupported-ddl", "CREATE RECURSIVE VIEW %q is not understood", "write CREATE VIEW … AS WITH RECURSIVE …, as pg_dump -s does"}
 	viewColumn        = problem{"unsupported-ddl", "renaming the column %q of view %q is not understood", "create the view with the new name, as pg_dump -s does"}
 )

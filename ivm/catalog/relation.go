@@ -93,7 +93,7 @@ func (r *Relation) ReadsOthers() bool { return r.Kind == Table && len(r.Children
 // PartOfOthers reports whether rows of the relation are written through other tables, too: it is a partition, inherits, or has a table below it that
 // inherits from another one as well. Triggers for statements do not see these.
 func (r *Relation) PartOfOthers() bool {
-	members := r.family(false)
+	members := r.withInherited(false)
 	return slices.ContainsFunc(members, func(m *Relation) bool {
 		return slices.ContainsFunc(m.Parents, func(above *Relation) bool { return !slices.Contains(members, above) })
 	})
@@ -119,8 +119,8 @@ func (r *Relation) QueryPos(offset int) diag.Pos { return r.source.Pos(r.queryAt
 // SQLName is the qualified name, quoted where needed.
 func (r *Relation) SQLName() string { return sqltext.Qualified(r.Schema, r.Name) }
 
-// family returns the relation and all below it, each once.
-func (r *Relation) family(only bool) []*Relation {
+// withInherited returns the relation and all below it, each once.
+func (r *Relation) withInherited(only bool) []*Relation {
 	all := []*Relation{r}
 	if only {
 		return all

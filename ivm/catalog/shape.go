@@ -56,7 +56,7 @@ func (c *Catalog) TypeIn(path []string, t sqltext.Type) string {
 	return s.resolve(t).SQL()
 }
 
-// ShapeOf tells what values of a type, spelled as Column.Type is, consist of.
+// ShapeOf describes what values of a type, spelled as Column.Type is, consist of.
 func (c *Catalog) ShapeOf(typ string) Shape {
 	if element, ok := strings.CutSuffix(typ, "[]"); ok {
 		return c.ShapeOf(strings.TrimRight(element, "[]")).Array()
@@ -115,7 +115,7 @@ type Result struct {
 	Argument bool   // the type follows from the arguments
 }
 
-// CallResult tells what a call returns, as far as all functions that it can mean agree. Without a path it is the catalog's.
+// CallResult describes what a call returns, as far as all functions that it can mean agree. Without a path it is the catalog's.
 func (c *Catalog) CallResult(path []string, schema, function string, args int) Result {
 	if path == nil {
 		path = c.path
@@ -180,7 +180,7 @@ func agreed(results []Result) Result {
 	return first
 }
 
-// System tells the columns of one of PostgreSQL's own catalogs and views of them. Exact says that they are the same in all versions. It is not
+// System returns the columns of one of PostgreSQL's own catalogs and views of them. Exact says that they are the same in all versions. It is not
 // found where DDL makes a relation that the name means.
 func (c *Catalog) System(schema, relation string) (columns []string, exact, found bool) {
 	if schema == "" {

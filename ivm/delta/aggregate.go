@@ -6,10 +6,10 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-const aggregateLaw = "Δ γ(X) = γ(X ⋉ A) ⊎ −γ((X ⊎ −Δ X) ⋉ A), A being the keys that Δ X touches"
+const aggregateRule = "Δ γ(X) = γ(X ⋉ A) ⊎ −γ((X ⊎ −Δ X) ⋉ A), A being the affected keys of Δ X"
 
-// The law holds for any aggregate and needs no state (rule R3a). Without keys there
-// is one group, and any change touches it.
+// The rule holds for any aggregate and needs no state (rule R3a). Without keys there
+// is one group, and any change affects it.
 func (c Calculus) aggregate(n *algebra.Aggregate) algebra.Node {
 	changes := c.Of(n.Input)
 	if changes == nil {
@@ -17,17 +17,17 @@ func (c Calculus) aggregate(n *algebra.Aggregate) algebra.Node {
 	}
 	changes = kept(changes)
 	c.done[n.Input] = changes
-	touched := c.Touched(n)
+	affected := c.Affected(n)
 	// Groups need rows, not signs: what they are made of is turned into a bag.
 	before := algebra.Before(n.Input, changes)
-	was := &algebra.Bag{Input: c.Restrict(before, n.Keys, touched)}
-	now := n.With([]algebra.Node{c.Restrict(n.Input, n.Keys, touched)})
-	return sum(n.Columns(), []algebra.Node{now, &algebra.Negate{Input: n.With([]algebra.Node{was})}})
+	previous := &algebra.Bag{Input: c.Restrict(before, n.Keys, affected)}
+	current := n.With([]algebra.Node{c.Restrict(n.Input, n.Keys, affected)})
+	return sum(n.Columns(), []algebra.Node{current, &algebra.Negate{Input: n.With([]algebra.Node{previous})}})
 }
 
-// Touched are the keys of the groups that changes of the input fall into, each
+// Affected are the keys of the groups that changes of the input fall into, each
 // once; a superset does no harm. It is nil if nothing can change.
-func (c Calculus) Touched(n *algebra.Aggregate) algebra.Node {
+func (c Calculus) Affected(n *algebra.Aggregate) algebra.Node {
 	changes := c.Of(n.Input)
 	if changes == nil {
 		return nil
@@ -39,14 +39,14 @@ func (c Calculus) Touched(n *algebra.Aggregate) algebra.Node {
 	return &algebra.Distinct{Input: p}
 }
 
-// Restrict leaves of n the rows whose keys are among touched. An index finds
+// Restrict leaves of n the rows whose keys are among affected. An index finds
 // keys by =, which no null satisfies: those have a branch of their own.
-func (c Calculus) Restrict(n algebra.Node, keys []algebra.Item, touched algebra.Node) algebra.Node {
-	some := &algebra.Join{Left: n, Right: touched}
-	null := &algebra.Join{Left: n, Right: touched}
+func (c Calculus) Restrict(n algebra.Node, keys []algebra.Item, affected algebra.Node) algebra.Node {
+	some := &algebra.Join{Left: n, Right: affected}
+	null := &algebra.Join{Left: n, Right: affected}
 	branched, rows := false, c.props.Of(n)
 	for i, k := range keys {
-		there := algebra.Ref(touched.Columns()[i]).Expr
+		there := algebra.Ref(affected.Columns()[i]).Expr
 		equal := algebra.Scalar{Expr: sqltext.Equals(k.Expr.Expr, there)}
 		switch {
 		case neverNull(rows, k.Expr):

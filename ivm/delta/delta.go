@@ -1,7 +1,7 @@
 // Package delta differentiates: it turns the tree of a relation into the tree
 // of the signed rows by which the relation changes when its sources change.
 //
-// Each operator has a file that its law heads; Law tells it. The laws are those of bags with
+// Each operator has a file that its rule heads; Rule returns it. The rules are those of bags with
 // signed multiplicities (Griffin and Libkin, SIGMOD 1995; DBSP, VLDB 2023);
 // they are applied as they stand, and nothing is simplified here.
 package delta
@@ -17,12 +17,12 @@ import (
 type Calculus struct {
 	columns *algebra.Columns
 	props   *props.Props
-	// changed tells which occurrences of tables have changes to account for.
+	// changed describes which occurrences of tables have changes to account for.
 	changed func(*algebra.Source) bool
 	done    map[algebra.Node]algebra.Node
 }
 
-// New returns a calculus; changed tells which occurrences of tables have changes to account for, nil that all have.
+// New returns a calculus; changed describes which occurrences of tables have changes to account for, nil that all have.
 func New(columns *algebra.Columns, known *props.Props, changed func(*algebra.Source) bool) Calculus {
 	if changed == nil {
 		changed = func(*algebra.Source) bool { return true }
@@ -57,5 +57,5 @@ func (c Calculus) of(n algebra.Node) algebra.Node {
 	case *algebra.Aggregate:
 		return c.aggregate(n)
 	}
-	panic(fmt.Sprintf("no law for %T", n))
+	panic(fmt.Sprintf("no rule for %T", n))
 }

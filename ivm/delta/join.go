@@ -2,7 +2,7 @@ package delta
 
 import "github.com/pgsluice/sluice/ivm/algebra"
 
-const joinLaw = "Δ (A ⋈ B) = Δ A ⋈ B ⊎ A ⋈ Δ B ⊎ −Δ A ⋈ Δ B"
+const joinRule = "Δ (A ⋈ B) = Δ A ⋈ B ⊎ A ⋈ Δ B ⊎ −Δ A ⋈ Δ B"
 
 // All but the changes are taken as they are after them, so each term joins tables, which PostgreSQL knows and has indexes on, to few rows. Over a tree of
 // n tables this makes three terms a join.

@@ -5,13 +5,13 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// The laws of operators that take rows one by one.
+// The rules of operators that take rows one by one.
 const (
-	sourceLaw  = "Δ source = its changes"
-	filterLaw  = "Δ σ(X) = σ(Δ X)"
-	projectLaw = "Δ π(X) = π(Δ X)"
-	unionLaw   = "Δ (X ⊎ Y) = Δ X ⊎ Δ Y"
-	valuesLaw  = "Δ values = ∅"
+	sourceRule  = "Δ source = its changes"
+	filterRule  = "Δ σ(X) = σ(Δ X)"
+	projectRule = "Δ π(X) = π(Δ X)"
+	unionRule   = "Δ (X ⊎ Y) = Δ X ⊎ Δ Y"
+	valuesRule  = "Δ values = ∅"
 )
 
 func (c Calculus) source(n *algebra.Source) algebra.Node {

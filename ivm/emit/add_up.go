@@ -40,16 +40,16 @@ func addUp(s apply.Storage, from, few string) CTE {
 		Lines: append(lines, indent+"and ("+few+" is null or abs("+sum+") between 1 and 9223372036854775807)")}
 }
 
-// lessStored are the rows of the last relation, and the touched ones as they are stored, to be taken away.
+// lessStored are the rows of the last relation, and the affected ones as they are stored, to be taken away.
 func (w *statement) lessStored(step apply.LessStored) []string {
 	lines := []string{"select *", "from " + w.last, "union all"}
-	touched := w.Keep(step.Touched, nil)
+	affected := w.Keep(step.Affected, nil)
 	for branch := range branches(step.Keys) {
 		if branch > 0 {
 			lines = append(lines, "union all")
 		}
 		lines = append(lines, clause("select", append(prefixed("s", step.Columns), "-1 as "+apply.Mult))...)
-		lines = append(lines, "from "+w.tables.Stored+" s", "join "+touched.SQL+" t on "+matches(step.Keys, branch))
+		lines = append(lines, "from "+w.tables.Stored+" s", "join "+affected.SQL+" t on "+matches(step.Keys, branch))
 	}
 	return lines
 }
@@ -64,7 +64,7 @@ func branches(keys []apply.Key) int {
 	return 1
 }
 
-// matches is the condition that a stored row s is of a touched group t.
+// matches is the condition that a stored row s is of a affected group t.
 func matches(keys []apply.Key, branch int) string {
 	text, branched := "", false
 	for _, k := range keys {

@@ -43,7 +43,7 @@ type writer struct {
 	reads   []string          // what the one that is being written reads
 }
 
-// newWriter returns a writer; leaf tells where sources and changes are read
+// newWriter returns a writer; leaf describes where sources and changes are read
 // from, and may do so for any node that a table holds.
 func newWriter(columns *algebra.Columns, leaf func(algebra.Node) (Leaf, bool)) *writer {
 	return &writer{columns: columns, leaf: leaf, done: map[algebra.Node]Leaf{}, written: map[string]string{}}

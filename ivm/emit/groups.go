@@ -58,7 +58,7 @@ func (b *block) foldSQL(f fold) string {
 	return sql
 }
 
-// Bind tells that a node's rows are read from a leaf.
+// Bind reports that a node's rows are read from a leaf.
 func (w *writer) Bind(n algebra.Node, leaf Leaf) { w.done[n] = leaf }
 
 // Flat returns the columns of a node that stands over one leaf as expressions over it, and the conditions under which it has a row.

@@ -69,18 +69,18 @@ func (w *statement) lostAt() CTE {
 	}
 }
 
-// fresh computes the extremes of the lost groups anew.
-func (w *statement) fresh(step apply.Fresh) {
+// recomputedExtremes are the extremes of the lost groups.
+func (w *statement) recomputedExtremes(step apply.RecomputedExtremes) {
 	leaf := Leaf{SQL: "lost", Alias: "l", Columns: map[algebra.ColID]string{}}
 	for i, id := range step.Lost.Cols {
 		leaf.Columns[id] = w.Groups.Keys[i].Name
 	}
 	w.Bind(step.Lost, leaf)
 	w.extremes(w.Groups, step.Rows)
-	w.NameLast("fresh")
+	w.NameLast("recomputed")
 }
 
-// regained are the groups of met, where extremes were lost with those of fresh.
+// regained are the groups of met, where extremes were lost with those of recomputed.
 func (w *statement) regained() CTE {
 	g := w.Groups
 	list := append([]string{"m.__at"}, prefixed("m", apply.Names(g.Keys))...)
@@ -95,7 +95,7 @@ func (w *statement) regained() CTE {
 	if w.Storage.Hashed() {
 		list = append(list, "m."+apply.Hash)
 	}
-	lines := append(clause("select", list), "from met m", "left join fresh f on m.__lost and "+PlainSame(w.Storage, "f", "m"))
+	lines := append(clause("select", list), "from met m", "left join recomputed f on m.__lost and "+PlainSame(w.Storage, "f", "m"))
 	return CTE{Name: "found", Comment: "the same, with what was lost", Keep: true, Lines: lines}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
-// Tables tells where a statement finds what changed and what is stored.
+// Tables describes where a statement finds what changed and what is stored.
 type Tables struct {
 	// Log is where the changes of a table are read from: a relation with the table's columns and Mult.
 	Log func(*catalog.Relation) string
@@ -18,7 +18,7 @@ type Tables struct {
 	// Few is a variable of the statement that is null where its plan is made for the changes that there are, and not where it is made for few,
 	// whatever the planner makes of its joins; empty: there is no such variable.
 	Few string
-	// Places is an array variable with the places of stored groups that are computed anew.
+	// Places is an array variable with the places of stored groups that are recomputed.
 	Places string
 	// Raw means that changes are read as they were logged: several rows may be alike, and their multiplicities are small integers.
 	Raw bool
@@ -102,8 +102,8 @@ func (w *statement) step(step apply.Step) {
 		w.append(w.lost())
 	case apply.LostAt:
 		w.append(w.lostAt())
-	case apply.Fresh:
-		w.fresh(step)
+	case apply.RecomputedExtremes:
+		w.recomputedExtremes(step)
 	case apply.Regained:
 		w.append(w.regained())
 	}
@@ -123,7 +123,7 @@ func (w *statement) name(name string) {
 	}
 }
 
-// leaves tells where sources and changes are read from.
+// leaves describes where sources and changes are read from.
 func leaves(t Tables) func(algebra.Node) (Leaf, bool) {
 	return func(n algebra.Node) (Leaf, bool) {
 		switch n := n.(type) {

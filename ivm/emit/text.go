@@ -171,7 +171,7 @@ func list(ctes []CTE) []string {
 	return lines
 }
 
-// named tells in how many places each would be computed.
+// named counts the places in which each would be computed.
 func named(ctes []CTE) []int {
 	places, times := map[string]int{}, make([]int, len(ctes))
 	for i, c := range ctes {

@@ -56,7 +56,7 @@ func (r *resolver) bindRef(e sqltext.Expr, ref sqltext.Ref, s *scope) sqltext.Ex
 	return e
 }
 
-// wholeRow tells whether a name means a table rather than a column: t where no column has that name, or t.*.
+// wholeRow reports whether a name means a table rather than a column: t where no column has that name, or t.*.
 func (r *resolver) wholeRow(ref sqltext.Ref, s *scope) bool {
 	if ref.Star {
 		return len(ref.Parts) == 0 || s.around(ref.Parts) != nil

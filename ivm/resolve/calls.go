@@ -129,18 +129,18 @@ func (r *resolver) checkOutside(e sqltext.Expr) {
 	}
 }
 
-// callable tells what a call can mean where the query looks names up.
+// callable describes what a call can mean where the query looks names up.
 func (r *resolver) callable(call sqltext.Call) catalog.Callable {
 	return r.catalog.CallableIn(r.path, call.Schema, call.Name, len(call.Args))
 }
 
-// isAggregate tells whether a call aggregates rows. A window function call does not.
+// isAggregate reports whether a call aggregates rows. A window function call does not.
 func (r *resolver) isAggregate(call sqltext.Call) bool {
 	means := r.callable(call)
 	return call.Over == nil && means.Aggregate && !means.Plain
 }
 
-// isBuiltin tells whether a call can only mean PostgreSQL's own function.
+// isBuiltin reports whether a call can only mean PostgreSQL's own function.
 func (r *resolver) isBuiltin(call sqltext.Call) bool {
 	return call.Schema == "pg_catalog" || call.Schema == "" && len(r.catalog.FunctionIn(r.path, "", call.Name)) == 0
 }

@@ -40,7 +40,7 @@ func (r *resolver) checkBoolean(written, bound sqltext.Expr, clause string) {
 	}
 }
 
-// castsToBoolean tells whether DDL makes a type one that stands for true and false.
+// castsToBoolean reports whether DDL makes a type one that stands for true and false.
 func (r *resolver) castsToBoolean(typ string) bool {
 	return slices.ContainsFunc(r.catalog.Casts("boolean"), func(c catalog.Cast) bool { return c.Source == typ })
 }

@@ -28,7 +28,7 @@ func (s *cteScope) find(name string) *cteScope {
 	return nil
 }
 
-// with resolves a query that sees WITH queries besides what is visible. Each reference resolves them anew, so that each has columns of its own.
+// with resolves a query that sees WITH queries besides what is visible. Each reference resolves them again, so that each has columns of its own.
 func (r *resolver) with(queries []sqltext.CTE, recursive bool, outer *scope, query func(*scope) relation) relation {
 	if len(queries) == 0 {
 		return query(outer)

@@ -8,7 +8,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// grouped tells whether a SELECT makes groups.
+// grouped reports whether a SELECT makes groups.
 func (r *resolver) grouped(q *sqltext.Select, targets []target) bool {
 	return len(q.Group) > 0 || !q.Having.IsZero() ||
 		slices.ContainsFunc(targets, func(t target) bool { return r.aggregates(t.expr) }) ||
@@ -16,7 +16,7 @@ func (r *resolver) grouped(q *sqltext.Select, targets []target) bool {
 		slices.ContainsFunc(q.DistinctOn, r.aggregates)
 }
 
-// aggregates tells whether an expression calls an aggregate.
+// aggregates reports whether an expression calls an aggregate.
 func (r *resolver) aggregates(e sqltext.Expr) bool {
 	if call, ok := e.Call(); ok && r.isAggregate(call) {
 		return true

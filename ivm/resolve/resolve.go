@@ -21,7 +21,7 @@ type Result struct {
 	Full []Reason
 	// Open is the place of a star that stands for columns which only the server knows, so that Output lacks some; nil if all are known.
 	Open *diag.Pos
-	// LooksUp tells that names are looked up while the query runs, along the search path.
+	// LooksUp reports that names are looked up while the query runs, along the search path.
 	LooksUp bool
 }
 
@@ -39,7 +39,7 @@ type Reason struct {
 	Hint string // what to write instead; may be empty
 }
 
-// Query resolves a parsed query; pos tells where an offset in its text is. Problems go to errs.
+// Query resolves a parsed query; pos describes where an offset in its text is. Problems go to errs.
 func Query(q sqltext.Query, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
 	r := &resolver{
 		catalog: c, columns: columns, errs: errs, result: &Result{}, pos: pos,

@@ -177,7 +177,7 @@ func (r *resolver) typeOf(e algebra.Scalar) string {
 	return e.Expr.Type(r.types())
 }
 
-// types tells the types of what expressions name.
+// types returns the types of the columns that expressions name.
 func (r *resolver) types() sqltext.Types {
 	return sqltext.Types{
 		Column:   func(id int) string { return r.columns.Info(algebra.ColID(id)).Type },

@@ -148,7 +148,7 @@ type result struct {
 	open bool // it has other columns, too
 }
 
-// resultOf tells what a bound call returns, or what makes a value in its place.
+// resultOf describes what a bound call returns, or what makes a value in its place.
 func (r *resolver) resultOf(e sqltext.Expr, s *scope) result {
 	call, ok := e.Call()
 	if !ok {
@@ -182,7 +182,7 @@ func (r *resolver) resultOfUnnest(call sqltext.Call, s *scope) result {
 	return result{}
 }
 
-// makesVector reports whether an expression is of type tsvector, as far as its form tells.
+// makesVector reports whether an expression is of type tsvector, as far as its form shows.
 func (r *resolver) makesVector(e sqltext.Expr) bool {
 	if call, ok := e.Call(); ok {
 		return r.isBuiltin(call) && (strings.Contains(call.Name, "tsvector") || slices.Contains([]string{"setweight", "strip", "ts_delete", "ts_filter"}, call.Name))

@@ -50,7 +50,7 @@ func (b *joined) gather(n algebra.Node) bool {
 	return false
 }
 
-// ordered joins the leaves anew. Its columns are those of the join, in another order, which nothing reads.
+// ordered joins the leaves again. Its columns are those of the join, in another order, which nothing reads.
 func (b *joined) ordered() algebra.Node {
 	left := slices.Clone(b.leaves)
 	tree := b.filtered(left[0])

@@ -124,7 +124,7 @@ var subqueryKinds = map[pg_query.SubLinkType]SubqueryKind{
 	pg_query.SubLinkType_ARRAY_SUBLINK:  Array,
 }
 
-// Subquery returns the subquery that the expression is. Each call builds its Query anew.
+// Subquery returns the subquery that the expression is. Each call builds its Query again.
 func (e Expr) Subquery() (Subquery, bool) {
 	switch n := e.node.GetNode().(type) {
 	case *pg_query.Node_SubLink:

@@ -3,7 +3,7 @@ package sqltext
 import pg_query "github.com/pganalyze/pg_query_go/v5"
 
 // FigureName returns the column name that PostgreSQL gives a target without an alias. Ask before binding columns. A scalar subquery is called
-// after its first column, which column knows; without column it is taken from the text, where a star tells nothing.
+// after its first column, which column knows; without column it is taken from the text, where a star shows nothing.
 func FigureName(e Expr, column func(Query) string) string {
 	if name, _ := (figure{column}).name(e); name != "" {
 		return name
@@ -82,7 +82,7 @@ func (f figure) first(q Query) string {
 	return name
 }
 
-// FirstName returns the name of a query's first column, as far as its text tells: of a star it does not.
+// FirstName returns the name of a query's first column, as far as its text shows it: that of a star is unknown.
 func FirstName(q Query) (name string, known bool) {
 	switch q := q.(type) {
 	case *SetOp:

@@ -19,7 +19,7 @@ type Form struct {
 // FormKind says how the type follows.
 type FormKind int
 
-// The ways in which an expression gets its type. A call, a column and a subquery are told by methods of their own.
+// The ways in which an expression gets its type. A call, a column and a subquery have methods of their own.
 const (
 	OtherForm   FormKind = iota // a value that is no row: a constant, a condition, what an operator returns
 	RowForm                     // a row of Parts

@@ -16,13 +16,13 @@ const (
 	FixedScale                    // all values have the same one, which is not known
 )
 
-// Scales tells what is known of bound columns.
+// Scales describes what is known of bound columns.
 type Scales struct {
 	Types
 	Fixed func(id int) bool // all values of a column of type numeric have one scale
 }
 
-// Scale tells the scale of the values of an expression of an exact number. PostgreSQL keeps the scale of a numeric with each value; it shows, and
+// Scale returns the scale of the values of an expression of an exact number. PostgreSQL keeps the scale of a numeric with each value; it shows, and
 // quotients hang on it.
 func (e Expr) Scale(known Scales) Scale {
 	if id, ok := e.Column(); ok {

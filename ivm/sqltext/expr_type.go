@@ -7,14 +7,14 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v5"
 )
 
-// Types tells the types of what stands in expressions; "" where it does not know.
+// Types returns the types of columns in expressions; "" where it does not know.
 type Types struct {
 	Column   func(id int) string
 	Function func(schema, name string, args int) string // that DDL makes; may be nil
 	Named    func(schema, name string) string           // a type that DDL makes, as Column spells it; may be nil
 }
 
-// Type tells the type of an expression as far as following it needs to know: exact numbers, types that cannot be compared or hashed, those that
+// Type returns the type of an expression as far as following it needs to know: exact numbers, types that cannot be compared or hashed, those that
 // DDL makes, and Record; "" for others and where only the server knows.
 func (e Expr) Type(types Types) string {
 	if id, ok := e.Column(); ok {

@@ -8,8 +8,3 @@ func Mark(extension, schema string) string { return "(Sluice: " + extension + " 
 
 // Marked is a comment with a mark at its end.
 func Marked(comment, mark string) string { return strings.TrimLeft(comment+" "+mark, " ") }
-
-// Unmarked is a comment without the mark at its end.
-func Unmarked(comment, mark string) string {
-	return strings.TrimRight(strings.TrimSuffix(comment, mark), " \n")
-}

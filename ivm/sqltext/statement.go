@@ -49,7 +49,7 @@ type Created struct {
 	tree *pg_query.ParseResult
 }
 
-// Describe parses one statement and tells what it creates.
+// Describe parses one statement and describes what it creates.
 func Describe(sql string) (Created, error) {
 	tree, err := pg_query.Parse(sql)
 	if err != nil {

@@ -89,7 +89,7 @@ func IsBuiltin(typ string) bool {
 	return slices.Contains(common, typ) || slices.Contains(exact, typ) || slices.Contains(incomparable, typ)
 }
 
-// Image is what tells equal values of a column apart that are not the same.
+// Image is the expression by which equal values of a column that are not the same differ.
 func Image(column string) string { return column + `::text collate "C"` }
 
 // Unlike is the condition that two values of a type are not the same. Comparing images takes no text to be made, but types that not every

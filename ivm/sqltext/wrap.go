@@ -22,18 +22,27 @@ func Wrap(sql string) string {
 		return sql
 	}
 	kinds := textKinds(sql)
-	var out strings.Builder
-	for start := 0; start < len(sql); {
+	var lines []wrapped
+	for start := 0; start <= len(sql); {
 		end := len(sql)
 		if n := strings.IndexByte(sql[start:], '\n'); n >= 0 {
 			end = start + n
 		}
-		w := wrapped{text: sql[start:end], kinds: kinds[start:end], indent: leadingSpace(sql[start:end])}
-		w.write(&out)
-		if end < len(sql) {
+		lines = append(lines, wrapped{text: sql[start:end], kinds: kinds[start:end], indent: leadingSpace(sql[start:end])})
+		start = end + 1
+	}
+	var out strings.Builder
+	for n := 0; n < len(lines); n++ {
+		line := lines[n]
+		// The rest of a comment line that is too long goes to the next line of its sentence.
+		for n+1 < len(lines) && line.long() && line.goesOn() && lines[n+1].isComment() && lines[n+1].indent == line.indent {
+			n++
+			line.text += " " + lines[n].text[len(line.indent)+len("-- "):]
+		}
+		line.write(&out)
+		if n+1 < len(lines) {
 			out.WriteByte('\n')
 		}
-		start = end + 1
 	}
 	return out.String()
 }
@@ -56,8 +65,20 @@ type wrapped struct {
 	indent string
 }
 
+func (w wrapped) long() bool { return utf8.RuneCountInString(w.text) > LineWidth }
+
+// isComment reports whether the line is nothing but a comment.
+func (w wrapped) isComment() bool {
+	return strings.HasPrefix(w.text[len(w.indent):], "-- ") && w.kinds[len(w.indent)] == commentText
+}
+
+// goesOn reports whether the line is a comment that does not end a sentence.
+func (w wrapped) goesOn() bool {
+	return w.isComment() && !strings.ContainsAny(w.text[len(w.text)-1:], ".:;")
+}
+
 func (w wrapped) write(out *strings.Builder) {
-	if utf8.RuneCountInString(w.text) <= LineWidth {
+	if !w.long() {
 		out.WriteString(w.text)
 		return
 	}
@@ -131,7 +152,7 @@ func writeComment(out *strings.Builder, indent, text string) {
 	out.WriteString(line)
 }
 
-// textKinds tells of each byte what it belongs to. What stands in dollar quotes with a tag of ours is code.
+// textKinds returns the kind of text that each byte belongs to. Text in dollar quotes with a tag of Sluice's is code.
 func textKinds(sql string) []byte {
 	kinds := make([]byte, len(sql))
 	mark := func(from, to int, kind byte) {

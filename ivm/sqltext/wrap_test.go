@@ -18,6 +18,8 @@ func TestWrap(t *testing.T) {
 		"short":           {"select 1", 0},
 		"code":            {"    select " + columns, 2},
 		"comment":         {"    -- " + words, 2},
+		"sentence":        {"    -- " + words + "\n    -- " + strings.TrimSpace(words[:100]), 3},
+		"sentences":       {"    -- " + words + ".\n    -- " + strings.TrimSpace(words[:100]), 3},
 		"comment behind":  {"    select 1; -- " + words, 3},
 		"string":          {"comment on table t is '" + words + "'", 2},
 		"escaped":         {"select E'" + words + "'", 0},

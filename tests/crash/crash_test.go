@@ -252,7 +252,7 @@ func (r *run) victimise(victim *pgx.Conn) ([]string, error) {
 }
 
 // freed waits until a process is gone, holds the traffic, and claims everything: what is not processed by now must be there.
-// It tells whether the connection was lost over it.
+// It reports whether the connection was lost over it.
 func (r *run) freed(ids []string, pid int) (lost bool, err error) {
 	r.holding.Lock()
 	defer r.holding.Unlock()

@@ -78,7 +78,7 @@ func (r *randomRun) keepsWritersOut(inbox string) bool {
 	return inbox == "frail" && pgtest.One[bool](r.t, r.check, "select exists (select from pg_locks where relation = 'pgtrickle.frail'::regclass and mode = 'ShareRowExclusiveLock')")
 }
 
-// spent tells that claims took a version of a message of frail often enough to refuse it: one may have ended before the first that counts.
+// spent reports that claims took a version of a message of frail often enough to refuse it: one may have ended before the first that counts.
 func (r *randomRun) spent(id, version string) bool {
 	if version == "" { // it was never committed
 		return r.taken["frail "+id] >= 2

@@ -21,7 +21,7 @@ const (
 	messages = 100_000
 )
 
-// effects is the business table of these tests: its key is what tells that a message had its effect once.
+// effects is the business table of these tests: its key is what reports that a message had its effect once.
 const effects = "create table effects (event_id text primary key, worker int)"
 
 // TestWorkersShareOneMoment has all messages share one received_at, so that no cursor over time can tell them apart.

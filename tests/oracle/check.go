@@ -33,7 +33,7 @@ func (t *trial) definitions() []View {
 	return views
 }
 
-// leave takes out views, and those that read them. It tells whether there were any.
+// leave takes out views, and those that read them. It reports whether there were any.
 func (t *trial) leave(unsupported Unsupported) bool {
 	kept, left := []*comparison{}, []*comparison{}
 	for _, c := range t.views {

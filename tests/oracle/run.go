@@ -230,7 +230,7 @@ func (t *trial) another(ctx context.Context, sql string) error {
 	return run(ctx, t.beside, sql)
 }
 
-// ended looks at how a statement of the application has ended. It tells whether to stop.
+// ended looks at how a statement of the application has ended. It reports whether to stop.
 func (t *trial) ended(n int, item *cases.Item, state string, cause error) (bool, error) {
 	if item.Kind != cases.Control {
 		t.result.Stats.Statements++

@@ -35,7 +35,7 @@ func (p *Place) Shrink(ctx context.Context, c *cases.Case, subject Subject, mode
 	return s.c, s.failure, s.err
 }
 
-// still tells whether the case fails in the same way as before.
+// still reports whether the case fails in the same way as before.
 func (s *shrinker) still() bool {
 	if s.err != nil || time.Now().After(s.end) {
 		return false
@@ -62,7 +62,7 @@ func (s *shrinker) still() bool {
 	return true
 }
 
-// nonsense tells whether statements fail for the reason that something they speak of has been removed.
+// nonsense reports whether statements fail for the reason that something they speak of has been removed.
 func (s *shrinker) nonsense(r *Result) bool {
 	return slices.ContainsFunc(r.Outcome.States, func(state string) bool {
 		return strings.HasPrefix(state, "42") || strings.HasPrefix(state, "client") || state == "22P04"

@@ -103,7 +103,7 @@ func equip(ctx context.Context, s *commandtest.Server) error {
 	return err
 }
 
-// HasCron tells whether the shared server runs pg_cron. The matrix runs also
+// HasCron reports whether the shared server runs pg_cron. The matrix runs also
 // on servers that it is not packaged for.
 func HasCron(t testing.TB) bool {
 	t.Helper()

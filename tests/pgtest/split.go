@@ -40,7 +40,7 @@ func appendStatement(statements []string, text string) []string {
 	return append(statements, strings.TrimSpace(text))
 }
 
-// blank tells whether a text has nothing but space and comments.
+// blank reports whether a text has nothing but space and comments.
 func blank(text string) bool {
 	for i := 0; i < len(text); {
 		n := skip(text, i)
@@ -62,7 +62,7 @@ func wordStart(sql string, i int) bool {
 	return wordAt.MatchString(sql[i:]) && (i == 0 || !inWord(sql[i-1]))
 }
 
-// inWord tells whether a byte may continue a name.
+// inWord reports whether a byte may continue a name.
 func inWord(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
 }
@@ -123,7 +123,7 @@ func blockComment(text string) int {
 	return len(text)
 }
 
-// escapes tells whether the string that opens at i is of the form E'…'.
+// escapes reports whether the string that opens at i is of the form E'…'.
 func escapes(sql string, i int) bool {
 	return i > 0 && strings.ContainsRune("eE", rune(sql[i-1])) && (i == 1 || !inWord(sql[i-2]))
 }

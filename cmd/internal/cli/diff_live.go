@@ -64,7 +64,7 @@ func printReport(out io.Writer, report live.Report) error {
 	return printPlan(out, *report.Upgrade, false)
 }
 
-// printTaken tells of names that others have, where apply refuses to go on.
+// printTaken lists names that others have, at which apply refuses to go on.
 func printTaken(out io.Writer, names []live.Taken) {
 	for _, t := range names {
 		fmt.Fprintf(out, "taken    %s %s\n         it is of role %s, and this extension did not make it: apply refuses, at %s\n", t.Kind, t.Name, t.Owner, t.At)

@@ -40,7 +40,7 @@ func (l *lastLine) log(format string, args ...any) {
 	fmt.Fprintf(l.out, format+"\n", args...)
 }
 
-// progressOn tells how it goes: in a line that changes on a terminal, in lines now and then elsewhere.
+// progressOn describes how it goes: in a line that changes on a terminal, in lines now and then elsewhere.
 func progressOn(out io.Writer, dsn string) *live.Progress {
 	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		line := &lastLine{out: file, width: func() int { width, _, _ := term.GetSize(int(file.Fd())); return width }}

@@ -57,7 +57,7 @@ func newSchemaPull() *cobra.Command {
 	flags.StringArrayVar(&o.tables, "table", nil, "write this `table` or view too; may be repeated")
 	flags.StringArrayVar(&o.schemas, "schema", nil, "write all tables and views of this `schema` too; may be repeated")
 	flags.BoolVar(&o.all, "all", false, "write all tables and views of the database, except those of extensions")
-	flags.BoolVar(&o.force, "force", false, "overwrite the file that schema: names, whoever wrote it")
+	flags.BoolVar(&o.force, "force", false, "overwrite the file that schema: names, even if it was not pulled")
 	flags.StringVarP(&o.out, "out", "o", "", "write to this `file` rather than the one that schema: names; - is standard output")
 	return command
 }

@@ -139,7 +139,7 @@ func (c *consumers) deliver(ctx context.Context, name string, conn *pgx.Conn, ev
 	return err
 }
 
-// caughtUp tells whether everything is committed, or nothing moves any more.
+// caughtUp reports whether everything is committed, or nothing moves any more.
 func (c *consumers) caughtUp(ctx context.Context, conn *pgx.Conn) (ends bool, err error) {
 	err = conn.QueryRow(ctx, `select committed_offset >= max_id from events.pgt_consumer_group_lag where group_name = 'shipping'`).Scan(&ends)
 	c.mu.Lock()

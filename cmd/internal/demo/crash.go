@@ -18,7 +18,7 @@ const (
 	gaveUp     Crash = "rolled back"        // the worker sees its own error
 )
 
-// Killed tells whether the worker had no say in it.
+// Killed reports whether the worker was killed.
 func (c Crash) Killed() bool { return c != gaveUp }
 
 // Loss is a worker that died, and what it left behind. It is the error that ends the worker.

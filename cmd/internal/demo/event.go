@@ -24,7 +24,7 @@ type Event struct {
 // Inbox is where the event goes.
 func (e *Event) Inbox() string { return inboxOf[e.Type] }
 
-// Poison tells whether no attempt can succeed.
+// Poison reports whether no attempt can succeed.
 func (e *Event) Poison() bool { return e.Fails == poison }
 
 // eventTypes are the types in the order in which an order lives through them.

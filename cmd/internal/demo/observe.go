@@ -25,7 +25,7 @@ type Observation struct {
 	Delivered  Outcome             // of the outbox
 }
 
-// Compared is a stream table beside its query, computed anew.
+// Compared is a stream table beside its recomputed query.
 type Compared struct{ Rows, Wrong int }
 
 // Outcome is how messages fared.

@@ -9,7 +9,7 @@ import (
 // customers is how many the shop has: schema.sql makes them.
 const customers = 250
 
-// opened is when the shop's first order came in. The clock plays no part, so that a seed gives the same events for ever.
+// opened is when the shop's first order came in. The clock plays no part, so that a seed gives the same events forever.
 var opened = time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 
 // producer makes events, order after order.

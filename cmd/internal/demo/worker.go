@@ -24,7 +24,7 @@ var errPassing = errors.New("the warehouse did not answer in time")
 type worker struct {
 	name    string
 	conn    *pgx.Conn
-	dsn     string // for whoever kills it
+	dsn     string // for tests that kill it
 	plan    *Plan
 	crashes *crashes
 	dying   Crash // how this worker ends, once that is decided
@@ -99,7 +99,7 @@ func (w *worker) attempt(ctx context.Context, tx pgx.Tx, inbox string, m message
 	return err
 }
 
-// blames tells whether an error is the message's: its data is wrong, or what it needs is out of reach for now.
+// blames reports whether an error is the message's: its data is wrong, or what it needs is out of reach for now.
 func blames(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {

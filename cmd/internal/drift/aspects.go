@@ -33,10 +33,10 @@ func (c *comparison) differ(want, have fact, what string) {
 	case subject == "constraint" && what == Differs:
 		d.Left = "its rows may not fit: drop it, and apply makes it again"
 	case want.Aspect == "persistence":
-		d.Left = "it would be written anew as a whole: alter table … set " + want.Value
+		d.Left = "it would be rewritten as a whole: alter table … set " + want.Value
 	case want.Aspect == "kept by dumps":
 		if _, member := c.have[key{want.Object, "member of extension"}]; !member {
-			return // which is told
+			return // which is reported
 		}
 		d.Left = "only a script of the extension can mark it; pg_dump leaves out its rows"
 	case want.Aspect == "member of extension" && what == Missing && c.dumped(want.Object):
@@ -70,8 +70,8 @@ func (c *comparison) dropped(object string, have fact) []string {
 
 // column decides over a column that is missing or has another type.
 func (c *comparison) column(d *Difference, what string) {
-	if anew := c.anew(d.Object); anew != "" {
-		d.repair, d.attach = []string{anew}, true
+	if statement := c.recreation(d.Object); statement != "" {
+		d.repair, d.attach = []string{statement}, true
 		d.Lock = "ACCESS EXCLUSIVE on it, as long as it takes to fill it again"
 		return
 	}
@@ -80,15 +80,15 @@ func (c *comparison) column(d *Difference, what string) {
 	}
 }
 
-// anew is the statement by which functions make a table again that holds nothing of its own.
-func (c *comparison) anew(object string) string {
+// recreation is the statement by which functions create a table again that holds no data of its own.
+func (c *comparison) recreation(object string) string {
 	_, name, _ := strings.Cut(object, " ")
 	r, ok := sqltext.ParseRelation(name)
 	for _, m := range c.m.Made {
-		if ok && m.Anew != "" && slices.ContainsFunc(m.Relations, func(of upgrade.Relation) bool {
+		if ok && m.Recreate != "" && slices.ContainsFunc(m.Relations, func(of upgrade.Relation) bool {
 			return of.Kind == "table" && of.Schema == r.Schema && of.Name == r.Name
 		}) {
-			return m.Anew
+			return m.Recreate
 		}
 	}
 	return ""
@@ -138,7 +138,7 @@ func (c *comparison) mayRevoke(have fact) bool {
 	return relation || function
 }
 
-// keepsOut reports whether an index on a table of ours is unique.
+// keepsOut reports whether an index on a table of the extension is unique.
 func (c *comparison) keepsOut(have fact) bool {
 	if !strings.HasPrefix(have.Value, "CREATE UNIQUE INDEX ") {
 		return false

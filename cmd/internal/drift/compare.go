@@ -51,12 +51,12 @@ type comparison struct {
 	want, have map[key]fact
 	wanted     []fact // in the order in which they can be made
 	found      []Difference
-	others     map[string]bool // what others made under names of ours
+	others     map[string]bool // what others made under names of the extension
 	owner      string          // of what is installed, as SQL
 }
 
 func (c *comparison) run() error {
-	// Names are printed with their schemas; nobody waits long for a lock that somebody else holds, and whoever comes after us does neither.
+	// Names are printed with their schemas; no session waits long for a lock that another one holds, nor do those that queue behind it.
 	_, err := c.tx.Exec(c.ctx, "set local search_path = pg_catalog, pg_temp; set local check_function_bodies = off; set local client_min_messages = warning; set local quote_all_identifiers = off; set local lock_timeout = '5s'")
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (c *comparison) enabled() ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// findAside looks for stream tables that are made anew beside their old rows.
+// findAside finds stream tables that are being recreated beside their old rows.
 func (c *comparison) findAside() error {
 	c.aside = map[string]bool{}
 	for _, m := range c.m.Made {
@@ -243,7 +243,7 @@ func (c *comparison) ownerOfMost(real []fact) (owner string) {
 	return owner
 }
 
-// owned has a shadow belong to the extension's owner: whoever compares may be another member of that role.
+// owned has a shadow belong to the extension's owner: the role that compares may be another member of it.
 func (c *comparison) owned(f fact) fact {
 	if f.Aspect == "owner" && c.owner != "" {
 		f.Does = strings.TrimSuffix(f.Does, f.Value) + c.owner

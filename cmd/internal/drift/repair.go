@@ -146,13 +146,13 @@ func (r *repairer) attach(found []Difference) error {
 	return r.ctx.Err()
 }
 
-// recount counts inboxes anew of which something was made again: messages may have passed uncounted.
+// recount counts inboxes again of which an object was recreated: messages may have passed uncounted.
 func (r *repairer) recount(done []Difference) error {
 	for _, made := range r.m.Made {
 		if made.Kind != "counts of inbox" || !slices.ContainsFunc(done, func(d Difference) bool { return r.counts(made, d) }) {
 			continue
 		}
-		if err := attempt(r.ctx, r.tx, made.Anew); err != nil {
+		if err := attempt(r.ctx, r.tx, made.Recreate); err != nil {
 			return fmt.Errorf("counting inbox %s: %w", made.Name, err)
 		}
 	}
@@ -169,7 +169,7 @@ func (r *repairer) counts(made upgrade.Made, d Difference) bool {
 	return r.fires(d.Object, onTable)
 }
 
-// rebuilding is the function that counts an inbox anew.
+// rebuilding is the function that counts an inbox again.
 func rebuilding(m upgrade.Manifest) upgrade.Object {
 	prefix := "function " + sqltext.Qualified(m.Internal, "pgt_inbox_rebuild") + "("
 	n := slices.IndexFunc(m.Objects, func(o upgrade.Object) bool { return strings.HasPrefix(o.ID(), prefix) })

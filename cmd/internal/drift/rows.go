@@ -69,7 +69,7 @@ func (c *comparison) compareRow(row catalogRow, there []map[string]any) {
 	}
 	want, err := c.asInserted(row)
 	if err != nil {
-		return // its table cannot be compared, which is told
+		return // its table cannot be compared, which is reported
 	}
 	at := slices.IndexFunc(there, func(have map[string]any) bool { return len(differing(row.key, want, have)) == 0 })
 	if at < 0 {

@@ -23,7 +23,7 @@ type shadows struct {
 	calls        map[string]string           // shadows of functions, by signature
 	makers       []upgrade.Object
 	shadowMakers []upgrade.Object   // makers that stand for functions that take the name
-	sources      []sqltext.Relation // tables of others that have triggers of ours
+	sources      []sqltext.Relation // tables of others that have triggers of the extension
 	failed       map[string]error   // why an object has no shadow, by id
 }
 
@@ -71,7 +71,7 @@ func newShadows(m upgrade.Manifest, pid uint32, enabled []string) *shadows {
 	return t
 }
 
-// shadowOf is the function that makes what functions make that are told the name.
+// shadowOf is the function that creates what functions create that take the name.
 func shadowOf(made upgrade.Made) upgrade.Object {
 	_, definition, _ := strings.Cut(made.Shadow, "create function ")
 	name, _, _ := strings.Cut(definition, "(")
@@ -224,7 +224,7 @@ func (t *shadows) renamed(o upgrade.Object, name string) string {
 	return strings.Replace(o.SQL, "create "+o.Kind+" "+before+"(", "create "+o.Kind+" "+name+"(", 1)
 }
 
-// movedCalls lets a grant name the shadows of functions. Their arguments tell them from others whose names begin alike.
+// movedCalls lets a grant name the shadows of functions. Their arguments distinguish them from others whose names begin alike.
 func (t *shadows) movedCalls(grant string) string {
 	if !strings.Contains(grant, " function ") {
 		return grant

@@ -9,8 +9,8 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// taken finds what others made under a name of ours: it has no mark, is no member of the extension, and is another thing than we would have made. Who
-// drops something of ours and makes something of his own gets it compared, repaired and dropped by nobody. Where the catalog itself has no mark, comments were
+// taken finds what others made under a name of the extension: it has no mark, is no member, and differs from what would have been made. If a user
+// drops an object and creates another one of that name, that is neither compared nor repaired nor dropped. Where the catalog itself has no mark, comments were
 // not restored, and names are what there is to go by.
 func (c *comparison) taken() (map[string]bool, error) {
 	others := map[string]bool{}

@@ -33,7 +33,7 @@ type Options struct {
 	Flavour  generator.Flavour  // "": plain, or what is installed
 	Released []upgrade.Manifest // versions that can be upgraded
 	Loss     bool               // data may be lost
-	Progress *Progress          // is told how it goes; may be nil
+	Progress *Progress          // gets reports; may be nil
 
 	LockTimeout time.Duration // how long one lock is waited for, while others queue behind; 0: as the session has it
 	Retry       time.Duration // how long all of it is tried again when locks are not to be had; 0: not at all
@@ -108,7 +108,7 @@ func applyOnce(ctx context.Context, conn *pgx.Conn, e *generator.Extension, opti
 }
 
 // watchable has the server end this session soon after its client dies, and its locks with it. It returns the server's process, which a
-// pooler's connection does not tell.
+// pooler's connection does not show.
 func watchable(ctx context.Context, tx pgx.Tx) (pid int32, err error) {
 	const watch = "do $do$ begin perform set_config('client_connection_check_interval', '2s', true); exception when others then null; end; $do$"
 	if _, err := tx.Exec(ctx, watch); err != nil { // not all platforms have it
@@ -171,7 +171,7 @@ func isLike(found Installed, e *generator.Extension, releases []upgrade.Manifest
 	return found.Digest == e.Digest() && found.Name == e.Name && !renumbered(found, e, releases)
 }
 
-// renumbered reports whether a new version has the objects of the one that was released before it: its number has to be told.
+// renumbered reports whether a new version has the objects of the one that was released before it: its number has to be noted.
 func renumbered(found Installed, e *generator.Extension, releases []upgrade.Manifest) bool {
 	_, released := like(found, releases)
 	return released && found.Version != e.Version
@@ -182,7 +182,7 @@ func lockFor(schema string) string {
 	return fmt.Sprintf("select pg_advisory_xact_lock(hashtext('sluice apply'), hashtext(%s))", sqltext.Literal(schema))
 }
 
-// install makes everything anew.
+// install creates everything.
 func install(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Options) error {
 	flavour := cmp.Or(options.Flavour, generator.Plain)
 	if flavour == generator.Plain {
@@ -263,7 +263,7 @@ func readCommitted(ctx context.Context, conn *pgx.Conn, body func(pgx.Tx) error)
 	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, body)
 }
 
-// alone waits until no other installer is at work, but no longer than it is told; 0: as the session has it.
+// alone waits until no other installer is at work, but no longer than a time; 0: as the session has it.
 func alone(ctx context.Context, tx pgx.Tx, schema string, timeout time.Duration) error {
 	err := waitFor(ctx, tx, timeout)
 	if err == nil {
@@ -272,7 +272,7 @@ func alone(ctx context.Context, tx pgx.Tx, schema string, timeout time.Duration)
 	return err
 }
 
-// script runs several statements; an error tells the place in the script.
+// script runs several statements; an error has the place in the script.
 func script(ctx context.Context, tx pgx.Tx, sql string) error {
 	_, err := tx.Conn().PgConn().Exec(ctx, sql).ReadAll()
 	return placed(err, sql, 0)

@@ -13,8 +13,8 @@ import (
 	"github.com/pgsluice/sluice/generator/artifact"
 )
 
-// batches runs steps in order: quick ones many at a time, since whoever needs what they lock waits for each way to the server and back, and
-// long ones by themselves, so that they can be told of.
+// batches runs steps in order: quick ones many at a time, since sessions that need what they lock wait for each round trip, and
+// long ones by themselves, so that they can be reported.
 func batches(ctx context.Context, tx pgx.Tx, steps []artifact.Step, progress *Progress) error {
 	for from := 0; from < len(steps); {
 		to := from + 1
@@ -34,7 +34,7 @@ func batches(ctx context.Context, tx pgx.Tx, steps []artifact.Step, progress *Pr
 	return nil
 }
 
-// batch runs steps as one script; an error tells which of them it is about, and the place in it.
+// batch runs steps as one script; an error describes which of them it is about, and the place in it.
 func batch(ctx context.Context, tx pgx.Tx, steps []artifact.Step) error {
 	var sql strings.Builder
 	starts := make([]int, len(steps))
@@ -68,7 +68,7 @@ func follow(results *pgconn.MultiResultReader) (at int, err error) {
 	return at, results.Close()
 }
 
-// placed adds the place in a script to an error, if the server has told it. The script began after so many characters of what was sent.
+// placed adds the place in a script to an error, if the server gave it. The script began after so many characters of what was sent.
 func placed(err error, sql string, before int) error {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && int(pg.Position) > before {

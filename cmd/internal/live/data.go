@@ -126,7 +126,7 @@ func (t *ComparedTable) compare(ctx context.Context, conn *pgx.Conn, schema stri
 	return nil
 }
 
-// inSnapshot compares in a transaction that is rolled back. A stream table in full mode is refreshed first: it has no change log that tells which
+// inSnapshot compares in a transaction that is rolled back. A stream table in full mode is refreshed first: it has no change log that describes which
 // changes it has not seen.
 func (t *ComparedTable) inSnapshot(ctx context.Context, conn *pgx.Conn, schema string) error {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})

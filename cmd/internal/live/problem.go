@@ -17,7 +17,7 @@ type Problem struct {
 // idleSeconds is how long background work may be silent: its rarest task is due once a minute.
 const idleSeconds = 180
 
-// problems tells what somebody should look after.
+// problems describes what somebody should look after.
 func (s *Status) problems() []Problem {
 	problems := s.idle()
 	for _, t := range s.StreamTables {
@@ -51,7 +51,7 @@ func (s *Status) problems() []Problem {
 	return problems
 }
 
-// idle tells that nothing ticks.
+// idle reports that nothing ticks.
 func (s *Status) idle() []Problem {
 	if len(s.Tasks) == 0 {
 		return nil
@@ -108,7 +108,7 @@ func (s *Status) ofInbox(i InboxStatus) []Problem {
 		hints = append(hints, "its workers do not keep up, or there are none")
 	}
 	if i.DeadLetters > 0 {
-		hints = append(hints, fmt.Sprintf("dead letters tell their error, and replay_inbox_messages(%s, …) gives them another chance", sqltext.Literal(i.Name)))
+		hints = append(hints, fmt.Sprintf("dead letters have their error, and replay_inbox_messages(%s, …) retries them", sqltext.Literal(i.Name)))
 	}
 	return append(problems, Problem{message, strings.Join(hints, "; ")})
 }
@@ -126,7 +126,7 @@ func (s *Status) ofGroup(g GroupStatus) []Problem {
 	if g.DeadLetters > 0 {
 		problems = append(problems, Problem{
 			fmt.Sprintf("consumer group %s has %d dead letters", g.Name, g.DeadLetters),
-			fmt.Sprintf("pgt_consumer_dead_letters tells their errors, and replay_dead_letters(%s) gives them another chance", sqltext.Literal(g.Name))})
+			fmt.Sprintf("pgt_consumer_dead_letters has their errors, and replay_dead_letters(%s) retries them", sqltext.Literal(g.Name))})
 	}
 	return problems
 }

@@ -15,20 +15,20 @@ const (
 	lookEvery = 200 * time.Millisecond // for what it waits for
 )
 
-// Progress tells what apply does: what may take long when it begins, and now and then how far it has come and what it waits for. The nil
-// Progress tells nobody.
+// Progress describes what apply does: what may take long when it begins, and now and then how far it has come and what it waits for. The nil
+// Progress reports nothing.
 type Progress struct {
 	DSN   string
 	Log   func(format string, args ...any)
 	Line  func(text string) // shows what the next call, or Log, overwrites; nil where there is no terminal
 	Every time.Duration     // 0: five seconds
 
-	mu      sync.Mutex
-	what    string // the step, or as the server says: filling, the name, how many of how many
-	filling string // the name
-	since   time.Time
-	told    time.Time
-	waiting string // for which lock, and who has it, when last seen
+	mu       sync.Mutex
+	what     string // the step, or as the server says: filling, the name, how many of how many
+	filling  string // the name
+	since    time.Time
+	reported time.Time
+	waiting  string // for which lock, and who has it, when last seen
 }
 
 // Notice takes what the server says.
@@ -51,7 +51,7 @@ func (p *Progress) begin(what, filling string) {
 		return
 	}
 	p.mu.Lock()
-	p.what, p.filling, p.since, p.told = what, filling, time.Now(), time.Now()
+	p.what, p.filling, p.since, p.reported = what, filling, time.Now(), time.Now()
 	p.mu.Unlock()
 	p.line(what)
 }
@@ -89,8 +89,8 @@ func (p *Progress) line(text string) {
 	}
 }
 
-// watch tells how far backend pid has come, until the returned function is called. It looks over a connection of its own; without one it
-// tells only how long things take.
+// watch reports how far backend pid has come, until the returned function is called. It looks over a connection of its own; without one it
+// reports only how long steps take.
 func (p *Progress) watch(ctx context.Context, pid int32) (stop func()) {
 	if p == nil {
 		return func() {}
@@ -153,7 +153,7 @@ select coalesce((
 func (p *Progress) look(ctx context.Context, conn *pgx.Conn, pid int32) {
 	p.mu.Lock()
 	what, filling, since := p.what, p.filling, p.since
-	due := time.Since(p.told) >= p.every()
+	due := time.Since(p.reported) >= p.every()
 	p.mu.Unlock()
 	if what == "" {
 		return
@@ -175,7 +175,7 @@ func (p *Progress) look(ctx context.Context, conn *pgx.Conn, pid int32) {
 		p.waiting = waiting
 	}
 	if due {
-		p.told = time.Now()
+		p.reported = time.Now()
 	}
 	p.mu.Unlock()
 	if took := time.Since(since).Round(time.Second); p.Line != nil {

@@ -111,7 +111,7 @@ func (i *inquiry) readThere(ctx context.Context) error {
 	return err
 }
 
-// fits reports whether what a query reads is there, with the columns that DDL gives it. What is not is found out, and told, when it is followed.
+// fits reports whether what a query reads is there, with the columns that DDL gives it. What is missing is reported when it is followed.
 func (i *inquiry) fits(q *plan.Query) bool {
 	return !slices.ContainsFunc(q.Reads, func(r plan.Relied) bool {
 		columns, there := i.there[r.Relation]

@@ -71,7 +71,7 @@ join pg_proc p using (oid)
 join pg_language l on l.oid = p.prolang
 order by 1, 3`
 
-// functions reports functions with which no stored result stays what the query is, as far as DDL has not told.
+// functions reports functions with which no stored result stays what the query is, as far as DDL does not show them.
 func (i *inquiry) functions(ctx context.Context, q *plan.Query) error {
 	rows, err := i.tx.Query(ctx, calledQuery, "pg_temp."+sqltext.Ident(q.Probe))
 	if err != nil {

@@ -46,7 +46,7 @@ func (s Scheduler) Run(ctx context.Context) error {
 	return nil
 }
 
-// session ticks over one connection until something fails; ticked tells whether any tick succeeded.
+// session ticks over one connection until something fails; ticked reports whether any tick succeeded.
 func (s Scheduler) session(ctx context.Context, config *pgx.ConnConfig) (ticked bool, err error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

@@ -52,7 +52,7 @@ func asGenerated(ctx context.Context, tx pgx.Tx, e *generator.Extension, flavour
 	if err != nil || found.Version == e.Version && found.Digest == e.Digest() {
 		return err
 	}
-	hint := "put the files of the artifact directory on the server anew: make -C " + e.Name + "/extension install"
+	hint := "put the files of the artifact directory on the server again: make -C " + e.Name + "/extension install"
 	if flavour == generator.AsTLE {
 		hint = fmt.Sprintf("pg_tle keeps what it has: take it away first, select pgtle.uninstall_extension(%s)", sqltext.Literal(e.Name))
 	}

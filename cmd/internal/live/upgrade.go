@@ -80,7 +80,7 @@ func planned(found Installed, e *generator.Extension, released []upgrade.Manifes
 		return from, plan, Refusal{refused.Message, refused.Hint}
 	}
 	if err != nil {
-		err = Refusal{err.Error(), "uninstall it and apply anew, which loses its data, or keep to the older definition"}
+		err = Refusal{err.Error(), "uninstall it and apply again, which loses its data, or keep to the older definition"}
 	}
 	return from, plan, err
 }

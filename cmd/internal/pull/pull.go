@@ -20,7 +20,7 @@ type Request struct {
 	Header  string     // what the script begins with, as an SQL comment
 }
 
-// Unsupported is an object that no script of ours can make.
+// Unsupported is an object that no generated script can create.
 type Unsupported struct{ Message, Hint string }
 
 func (u Unsupported) Error() string { return u.Message }

@@ -109,7 +109,7 @@ func (db *database) relations(reads []plan.Read) (map[spec.Name]relation, error)
 	return found, err
 }
 
-// meanings are what a name may mean, at the end a catalog of the server, so that this can be told from what does not exist.
+// meanings are what a name may mean, at the end a catalog of the server, to distinguish it from what does not exist.
 func meanings(read plan.Read) []spec.Name {
 	if read.Name.Schema != "" {
 		return read.LookIn

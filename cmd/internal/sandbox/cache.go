@@ -25,7 +25,7 @@ func cacheDir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// open tells whether any user may pass through dir and all its parents. Parts
+// open reports whether any user may pass through dir and all its parents. Parts
 // that do not exist yet are made open by us.
 func open(dir string) bool {
 	for ; ; dir = filepath.Dir(dir) {

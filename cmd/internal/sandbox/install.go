@@ -30,7 +30,7 @@ type Install struct {
 // Finder looks for PostgreSQL binaries. The zero value looks in silence and
 // downloads only through npm.
 type Finder struct {
-	Progress io.Writer // told of downloads, which take a while; may be nil
+	Progress io.Writer // where downloads, which take a while, are reported; may be nil
 	Fetch    bool      // where there is neither PostgreSQL nor npm, download an archive
 }
 
@@ -157,7 +157,7 @@ func inspect(dir string) (Install, error) {
 	return Install{Bin: filepath.Dir(postgres), Version: m[1], Major: major}, nil
 }
 
-// HasLibrary tells whether a loadable module such as "pg_cron" is installed.
+// HasLibrary reports whether a loadable module such as "pg_cron" is installed.
 func (in Install) HasLibrary(name string) bool {
 	for _, dir := range in.libraryDirs() {
 		for _, ext := range []string{".so", ".dylib"} {

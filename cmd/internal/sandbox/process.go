@@ -21,7 +21,7 @@ type process struct {
 	done chan struct{} // closed when it has ended
 }
 
-// spawner starts processes from a thread that never ends. Linux tells a child
+// spawner starts processes from a thread that never ends. Linux signals a child
 // of its parent's death when the thread that started it ends, and Go ends
 // threads as it likes.
 var spawner = sync.OnceValue(func() chan<- func() {
@@ -152,7 +152,7 @@ func (s *Server) KillAll() error {
 	if p.Signal(syscall.SIGSTOP) != nil { // so that it forks no more
 		return s.Immediate() // it has ended by itself
 	}
-	// The signal takes a moment: what is forked meanwhile would be no child of ours to find once its parent is dead.
+	// The signal takes a moment: a process that is forked meanwhile could not be found once its parent is dead.
 	for deadline := time.Now().Add(time.Minute); !stopped(p.Pid) && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}

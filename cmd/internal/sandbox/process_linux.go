@@ -28,7 +28,7 @@ func childrenOf(parent int) ([]int, error) {
 	return pids, err
 }
 
-// alive tells whether a process runs; one that only waits to be reaped does not.
+// alive reports whether a process runs; one that only waits to be reaped does not.
 func alive(pid int) bool {
 	state, _, err := status(pid)
 	return err == nil && state != 'Z' && state != 'X'

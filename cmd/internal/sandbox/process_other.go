@@ -39,7 +39,7 @@ func childrenOf(parent int) ([]int, error) {
 	return pids, err
 }
 
-// alive tells whether a process exists.
+// alive reports whether a process exists.
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
 // stopped reports whether SIGSTOP has stopped a process, or it has ended.

@@ -101,7 +101,7 @@ func sweep(base string, age time.Duration) {
 	}
 }
 
-// ours tells whether we made a directory; a link or another user's may lead anywhere.
+// ours reports whether we made a directory; a link or another user's may lead anywhere.
 func ours(info os.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.IsDir() && int(stat.Uid) == os.Geteuid()

@@ -39,7 +39,7 @@ type Server struct {
 	running *process // nil while the server is down
 }
 
-// defaults suit tests; whoever wants others says so in Options.
+// defaults suit tests; Options override them.
 var defaults = map[string]string{
 	"shared_buffers":  "128MB",
 	"max_connections": "100",

@@ -55,7 +55,7 @@ func (c *changes) filled() string {
 	return fmt.Sprintf("%d rows in %d tables", rows, len(c.tables))
 }
 
-// unfilled tells which tables took no row.
+// unfilled describes which tables took no row.
 func (c *changes) unfilled() error {
 	var all []string
 	for _, t := range c.tables {

@@ -110,7 +110,7 @@ func (v *verifier) inbox(ctx context.Context, conn *pgx.Conn, name string) error
 	)
 }
 
-// counts ticks, and compares what the inbox tells with its messages.
+// counts ticks, and compares the inbox's figures with its messages.
 func (v *verifier) counts(ctx context.Context, conn *pgx.Conn, name string) error {
 	if _, err := conn.Exec(ctx, fmt.Sprintf("call %s.tick()", v.schema())); err != nil {
 		return err

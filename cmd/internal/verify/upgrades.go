@@ -21,7 +21,7 @@ func (v *verifier) upgraded(ctx context.Context, from upgrade.Manifest) error {
 	}
 	v.Log("upgrading from %s", from.Version)
 	return v.server.scratch(ctx, func(conn *pgx.Conn) error {
-		_, _ = v.sources(ctx, conn) // told before
+		_, _ = v.sources(ctx, conn) // reported before
 		tables, err := readTables(ctx, conn)
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (v *verifier) upgrade(ctx context.Context, conn *pgx.Conn, from upgrade.Man
 	return err
 }
 
-// mostLines of a difference are told.
+// mostLines of a difference are printed.
 const mostLines = 10
 
 // difference lists what only one of two catalogs has.

@@ -51,7 +51,7 @@ func (r *reader) rangeVar(v *pg_query.RangeVar) ObjectName {
 	return ObjectName{Pos: r.pos(int(v.Location)), Schema: v.Schemaname, Name: v.Relname}
 }
 
-// objectName is the name in a list of strings, whose place the parser does not tell.
+// objectName is the name in a list of strings, whose place the parser does not give.
 func (r *reader) objectName(parts []*pg_query.Node) ObjectName {
 	names := sqltext.Strings(parts)
 	if len(names) == 0 {

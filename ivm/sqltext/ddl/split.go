@@ -26,7 +26,7 @@ type splitter struct {
 
 const byteOrderMark = "\ufeff"
 
-// split returns the statements of a script; the error tells of a quote or comment that is never closed.
+// split returns the statements of a script; the error is a quote or comment that is never closed.
 func split(script string) ([]span, *sqltext.Error) {
 	s := &splitter{text: script, start: -1}
 	if strings.HasPrefix(script, byteOrderMark) {

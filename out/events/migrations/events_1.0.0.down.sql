@@ -2,7 +2,7 @@
 
 begin;
 
--- Refuses, before anything is changed, what would have a name that others have, or replace what extension events did not make.
+-- Refuses, before anything is changed, to replace what extension events did not make.
 do $do$
 declare
     v_found record;
@@ -60,14 +60,9 @@ begin
     if found then
         raise exception using
             errcode = '42710',
-            message = format(case when v_found.replaced then '%1$s was not made by extension %3$s: %2$s' else '%s already exists: %s' end,
-                v_found.kind, v_found.name, 'events'),
+            message = format('%s was not made by extension %s: %s', v_found.kind, 'events', v_found.name),
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'events'),
-            hint = case
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
-                    '(Sluice: events in events).'
-                else 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.'
-            end;
+            hint = 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: events in events).';
     end if;
 end;
 $do$;
@@ -85,8 +80,7 @@ drop view events.outbox_shop_events_cloudevents;
 drop table events.outbox_shop_events;
 drop procedure events.run("interval", "interval");
 drop function events.tick_once();
-drop procedure events.tick();
-drop procedure events_internal.pgt_pass(bool);
+drop procedure events.tick(bool);
 drop function events_internal.pgt_take_task(text, "interval");
 drop procedure events_internal.pgt_commit(bool);
 drop function events_internal.pgt_check_origin();

@@ -2,66 +2,6 @@
 
 begin;
 
--- Refuses, before anything is changed, names that others have.
-do $do$
-declare
-    v_found record;
-begin
-    with taken (classid, objid, marked, owner, replaced) as (
-        select o.*, false
-        from (values
-            ('relation', 'events', array[
-                'outbox_account_events', 'outbox_account_events_archive', 'outbox_account_events_cloudevents',
-                'outbox_account_events_debezium', 'outbox_account_events_ids', 'outbox_account_events_lane', 'outbox_shop_events',
-                'outbox_shop_events_cloudevents', 'outbox_shop_events_debezium', 'outbox_shop_events_ids', 'pgt_consumer_active_leases',
-                'pgt_consumer_claim_check_acks', 'pgt_consumer_dead_letters', 'pgt_consumer_group_lag', 'pgt_consumer_groups',
-                'pgt_consumer_leases', 'pgt_consumer_offsets', 'pgt_consumer_status', 'pgt_extension', 'pgt_outbox_config', 'pgt_settings'
-            ]::name[]),
-            ('routine', 'events', array[
-                'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
-                'drop_consumer_group', 'extend_lease', 'outbox_publish', 'outbox_status', 'pause_group', 'poll_outbox', 'reject_rows',
-                'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
-            ]::name[])
-        ) w (kind, schema_name, names)
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        cross join lateral (
-            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
-            from pg_catalog.pg_class c
-            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
-                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
-                    d.refobjsubid > 0
-            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
-            union all
-            select t.tableoid, t.oid, t.oid, t.typowner
-            from pg_catalog.pg_type t
-            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-            union all
-            select p.tableoid, p.oid, p.oid, p.proowner
-            from pg_catalog.pg_proc p
-            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
-        ) o
-        union all
-        select p.tableoid, p.oid, p.oid, p.pubowner, false
-        from pg_catalog.pg_publication p
-        where p.pubname in ('events_outbox_shop_events', 'events_outbox_account_events')
-    )
-    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
-    from taken t
-    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
-    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: events in events)'), 0) = 0
-    order by i.identity <> 'events.pgt_extension', t.replaced, i.type, i.identity
-    limit 1
-    into v_found;
-    if found then
-        raise exception using
-            errcode = '42710',
-            message = v_found.kind || ' already exists: ' || v_found.name,
-            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'events'),
-            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
-    end if;
-end;
-$do$;
-
 -- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema events for extension events, unless it is there.
@@ -88,7 +28,7 @@ create table events.pgt_extension (
 );
 comment on table events.pgt_extension is 'The version of extension events that is installed: one row. (Sluice: events in events)';
 
--- The settings: what the spec says, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
+-- Returns the settings of the spec: value, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
 -- From settings in the spec.
 create function events_internal.pgt_setting_spec()
     returns table (name text, value text, at_least integer, in_session boolean)
@@ -117,7 +57,7 @@ as $function$
         ('ordering_gap_alert_seconds', '30', 1, true)
 $function$;
 
--- Settings, which the owner changes with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
+-- Settings, which the owner changes with update; spec_value is the spec's value, at_least as in pgt_setting_spec().
 create table events.pgt_settings (
     name       text not null primary key,
     value      text not null,
@@ -129,7 +69,7 @@ create table events.pgt_settings (
         else false
     end)
 );
-comment on table events.pgt_settings is 'Settings, which the owner changes with update; spec_value is what the spec says, at_least as in '
+comment on table events.pgt_settings is 'Settings, which the owner changes with update; spec_value is the spec''s value, at_least as in '
     'pgt_setting_spec(). (Sluice: events in events)';
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
@@ -143,7 +83,7 @@ as $function$
 begin
     return (
         select coalesce(
-                   -- Nothing checks what a session sets: a value that no code could read is passed over.
+                   -- A session can set any text: a value that is not valid is ignored.
                    case when d.in_session then substring(
                        current_setting('pg_trickle.' || p_name, true)
                        from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
@@ -251,9 +191,7 @@ create table events.pgt_consumer_groups (
     last_active_at    timestamptz not null default clock_timestamp(), -- of consumers that are forgotten; when it was resumed
     idle              boolean     not null default false -- the alert was given
 );
-comment on table events.pgt_consumer_groups is
-    'The consumer groups of extension events, one row each. No table refers to it by a foreign key: restores load tables in any order. '
-    '(Sluice: events in events)';
+comment on table events.pgt_consumer_groups is 'The consumer groups of extension events, one row each. (Sluice: events in events)';
 
 -- Leases of each consumer group, one row per granted batch; the newest row of a lane is the group's cursor there.
 --
@@ -324,8 +262,7 @@ create table events.pgt_consumer_dead_letters (
     primary key (group_name, id)
 );
 comment on table events.pgt_consumer_dead_letters is
-    'Rows that a group rejected or did not commit in max_attempts attempts. They stay in the outbox; replay_dead_letters gives them back. '
-    '(Sluice: events in events)';
+    'Rows that a group rejected or did not commit in max_attempts attempts. (Sluice: events in events)';
 
 -- The last id drawn for an outbox, 0 if none; its last visible id; and when the first row above an id was published. Null if there is none.
 -- Reads the outbox and its sequence.
@@ -821,7 +758,7 @@ begin
 end;
 $function$;
 comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is
-    'Publishes an event to an outbox in the caller''s transaction. Returns its id. (Sluice: events in events)';
+    'Publishes an event to an outbox in the caller''s transaction. (Sluice: events in events)';
 
 -- The rows of an outbox. pending: claim checks that a group has not acknowledged. Null if it is not enabled. Reads the outbox.
 create function events_internal.pgt_outbox_counts(
@@ -1094,8 +1031,7 @@ $function$;
 -- Takes visible ids out of gaps p_due, adds the ids of p_new as a gap, and notes who can still publish what is left; what nobody can is
 -- dropped.
 -- Writes pgt_lease_log; returns its newest number. p_snapshot: from before p_visible was read. p_xids, p_vxids: publishers before that,
--- which
--- alone can publish ids up to p_drawn; null if not looked for. One without a transaction id may have drawn an id, so it is looked for
+-- which alone can publish ids up to p_drawn; null if not looked for. One without a transaction id may have drawn an id, so it is looked for
 -- again.
 create function events_internal.pgt_narrow_gaps(
     p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_due bigint[], p_new int8multirange,
@@ -1670,8 +1606,8 @@ begin
 end;
 $function$;
 comment on function events.create_consumer_group(text, text, text, int4) is
-    'Creates a consumer group of an outbox that begins with rows that commit from now on (latest) or with all rows (earliest). Returns its '
-    'id. (Sluice: events in events)';
+    'Creates a consumer group of an outbox that begins with rows that commit from now on (latest) or with all rows (earliest). (Sluice: '
+    'events in events)';
 
 -- Drops a consumer group with its leases, dead letters and acknowledgements. The outbox stays as it is.
 -- Writes pgt_consumer_groups and all tables that refer to it.
@@ -1696,7 +1632,7 @@ begin
 end;
 $function$;
 comment on function events.drop_consumer_group(text, bool) is
-    'Drops a consumer group with its leases, dead letters and acknowledgements. The outbox stays as it is. (Sluice: events in events)';
+    'Drops a consumer group with its leases, dead letters and acknowledgements. (Sluice: events in events)';
 
 -- Grants a consumer the next rows of its group's outbox, in id order, or again, under a new lease, the rows that it still holds.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumers.
@@ -1964,8 +1900,7 @@ begin
 end;
 $function$;
 comment on function events.commit_offset(text, text, int8, int8) is
-    'Commits what a consumer was granted up to an id. Returns the highest id committed now, 0 if none; LeaseLost if a lease was lost. '
-    '(Sluice: events in events)';
+    'Commits what a consumer was granted up to an id. (Sluice: events in events)';
 
 -- Puts leased rows of a consumer into its group's dead letters. Returns how many. Locks only the consumer's own leases.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. With p_lease_id, LeaseLost if that lease was lost.
@@ -2005,8 +1940,7 @@ begin
 end;
 $function$;
 comment on function events.reject_rows(text, text, int8[], text, int8) is
-    'Puts leased rows of a consumer into its group''s dead letters. Returns how many. Locks only the consumer''s own leases. (Sluice: '
-    'events in events)';
+    'Puts leased rows of a consumer into its group''s dead letters. (Sluice: events in events)';
 
 -- Gives dead letters back to their group, due at once with no attempts counted, if the outbox still has them. Returns how many.
 -- Reads the outbox; writes pgt_consumer_dead_letters, pgt_lease_log.
@@ -2041,8 +1975,8 @@ begin
 end;
 $function$;
 comment on function events.replay_dead_letters(text, int8[]) is
-    'Gives dead letters back to their group, due at once with no attempts counted, if the outbox still has them. Returns how many. '
-    '(Sluice: events in events)';
+    'Gives dead letters back to their group, due at once with no attempts counted, if the outbox still has them. (Sluice: events in '
+    'events)';
 
 -- Extends all leases of a consumer to now plus the extension, never to an earlier time. Returns that time, or now if it has no lease.
 -- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost if that lease was lost.
@@ -2077,8 +2011,7 @@ begin
 end;
 $function$;
 comment on function events.extend_lease(text, text, int4, int8) is
-    'Extends all leases of a consumer to now plus the extension, never to an earlier time. Returns that time, or now if it has no lease. '
-    '(Sluice: events in events)';
+    'Extends all leases of a consumer to now plus the extension, never to an earlier time. (Sluice: events in events)';
 
 -- Moves a group so that the next row is the first above an id; 0 is the beginning, null the end. Ends all leases. Returns the offset.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters; notifies pg_trickle_alert.
@@ -2109,8 +2042,7 @@ begin
 end;
 $function$;
 comment on function events.seek_offset(text, text, int8) is
-    'Moves a group so that the next row is the first above an id; 0 is the beginning, null the end. Ends all leases. Returns the offset. '
-    '(Sluice: events in events)';
+    'Moves a group so that the next row is the first above an id; 0 is the beginning, null the end. (Sluice: events in events)';
 
 -- Records that a consumer is alive, at most once in ten seconds. Does not touch its leases.
 -- Writes pgt_consumers.
@@ -2139,7 +2071,7 @@ begin
 end;
 $function$;
 comment on function events.consumer_heartbeat(text, text) is
-    'Records that a consumer is alive, at most once in ten seconds. Does not touch its leases. (Sluice: events in events)';
+    'Records that a consumer is alive, at most once in ten seconds. (Sluice: events in events)';
 
 -- Pauses a group: polls return nothing. Commits continue.
 -- Writes pgt_consumer_groups.
@@ -2152,7 +2084,7 @@ begin
     update events.pgt_consumer_groups g set paused_at = coalesce(g.paused_at, clock_timestamp()) where g.group_name = p_group;
 end;
 $function$;
-comment on function events.pause_group(text) is 'Pauses a group: polls return nothing. Commits continue. (Sluice: events in events)';
+comment on function events.pause_group(text) is 'Pauses a group: polls return nothing. (Sluice: events in events)';
 
 -- Resumes a paused group.
 -- Writes pgt_consumer_groups.
@@ -2188,9 +2120,7 @@ from (
     having bool_or(x.is_kept)
 ) c
 join events.pgt_consumer_groups g on g.group_no = c.group_no;
-comment on view events.pgt_consumer_offsets is
-    'The consumers of each group and how far each has committed. A union: a join would read the log once for each consumer of a new table. '
-    '(Sluice: events in events)';
+comment on view events.pgt_consumer_offsets is 'The consumers of each group and how far each has committed. (Sluice: events in events)';
 
 -- Leases of consumers, with those that have expired and were not granted again yet.
 create view events.pgt_consumer_leases as
@@ -2214,8 +2144,7 @@ create view events.pgt_consumer_status as
 select o.outbox_name as outbox, o.group_name, o.consumer_id, o.last_offset, o.last_commit_at, o.last_heartbeat_at,
        o.last_heartbeat_at > clock_timestamp() - interval '60 seconds' as healthy
 from events.pgt_consumer_offsets o;
-comment on view events.pgt_consumer_status is
-    'The consumers of each group. Healthy: heartbeat, lease or commit within a minute. (Sluice: events in events)';
+comment on view events.pgt_consumer_status is 'The consumers of each group. (Sluice: events in events)';
 
 -- How far each group is behind its outbox.
 create view events.pgt_consumer_group_lag as
@@ -2256,8 +2185,7 @@ begin
 end;
 $function$;
 comment on function events.consumer_lag(text) is
-    'The consumers of a group, or of all, and what the group has not committed. A group without consumers has one row. (Sluice: events in '
-    'events)';
+    'The consumers of a group, or of all, and what the group has not committed. (Sluice: events in events)';
 
 -- Deletes finished rows of the lease log and keeps what they have of consumers. Keeps lost leases for a day.
 -- Writes pgt_lease_log, pgt_consumers.
@@ -2413,7 +2341,7 @@ end;
 $function$;
 insert into events_internal.pgt_tasks (task) values ('consumer groups');
 
--- Creates what stands on users' tables, and inserts rows that a dump keeps.
+-- Creates triggers on users' tables, stream tables, and the rows that a dump keeps.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -2424,7 +2352,7 @@ create function events.attach()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    -- What the owner changed stays; what still is the old spec's value follows the spec.
+    -- A value that the owner changed stays; one that is still the old spec's follows the spec.
     insert into events.pgt_settings as s (name, value, spec_value, at_least)
     select d.name, d.value, d.value, d.at_least
     from events_internal.pgt_setting_spec() d
@@ -2472,10 +2400,10 @@ begin
     where not exists (select from events_internal.pgt_lease_log l where l.group_no = g.group_no);
 end;
 $function$;
-comment on function events.attach() is 'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: events in '
-    'events)';
+comment on function events.attach() is 'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps. (Sluice: events '
+    'in events)';
 
--- Removes what extension events made on users' tables, so that the rest can be dropped.
+-- Drops the triggers and stream tables of extension events, so that its other objects can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function events.detach()
     returns void
@@ -2498,10 +2426,10 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.detach() is 'Removes what extension events made on users'' tables, so that the rest can be dropped. (Sluice: '
-    'events in events)';
+comment on function events.detach() is 'Drops the triggers and stream tables of extension events, so that its other objects can be '
+    'dropped. (Sluice: events in events)';
 
--- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
+-- Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here.
 -- Writes pgt_lease_log, and pgt_origin.
 create function events.after_restore()
     returns void
@@ -2510,7 +2438,7 @@ create function events.after_restore()
 as $function$
 begin
     perform events.attach();
-    -- Whoever published elsewhere does not run here: publishers are looked for anew.
+    -- Publishers of the other cluster do not run here: the next poll looks for publishers again.
     update events_internal.pgt_lease_log l
     set xids = null, vxids = null, until = '-infinity'
     where l.state in ('gap', 'held');
@@ -2522,7 +2450,8 @@ begin
 end;
 $function$;
 comment on function events.after_restore() is
-    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: events in events)';
+    'Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here. (Sluice: events in '
+    'events)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -2556,7 +2485,7 @@ begin
 end;
 $function$;
 
--- Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to.
+-- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits.
 create procedure events_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
@@ -2588,11 +2517,11 @@ begin
 end;
 $function$;
 
--- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Several sessions may run it at once: each skips what another is doing.
+-- Runs one pass of background work: refreshes, counts, alerts and retention that are due. Each part is a transaction if p_commits is true.
+-- Several sessions may run it at once: each skips parts that another one runs.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
-create procedure events_internal.pgt_pass(p_commits boolean)
+create procedure events.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
@@ -2638,16 +2567,8 @@ begin
     end loop;
 end;
 $procedure$;
-
--- Runs one pass of background work, and commits as it goes.
-create procedure events.tick()
-    language plpgsql
-as $procedure$
-begin
-    call events_internal.pgt_pass(true);
-end;
-$procedure$;
-comment on procedure events.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: events in events)';
+comment on procedure events.tick(bool) is
+    'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: events in events)';
 
 -- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function events.tick_once()
@@ -2656,7 +2577,7 @@ create function events.tick_once()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    call events_internal.pgt_pass(false);
+    call events.tick(false);
 end;
 $function$;
 comment on function events.tick_once() is
@@ -2704,14 +2625,12 @@ create table events.outbox_shop_events (
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table events.outbox_shop_events is
-    'Events of outbox shop_events: published by outbox_publish or by plain inserts without id and created_at. Rows are never updated. '
-    '(Sluice: events in events)';
+    'Events of outbox shop_events: published by outbox_publish or by plain inserts without id and created_at. (Sluice: events in events)';
 
 -- Ids of outbox shop_events. The cache must stay 1: an id from a session's cache would follow higher ones.
 alter table events.outbox_shop_events alter column id add generated always as identity
     (sequence name events.outbox_shop_events_ids cache 1);
-comment on sequence events.outbox_shop_events_ids is
-    'Ids of outbox shop_events. The cache must stay 1: an id from a session''s cache would follow higher ones. (Sluice: events in events)';
+comment on sequence events.outbox_shop_events_ids is 'Ids of outbox shop_events. (Sluice: events in events)';
 
 -- The events of outbox shop_events as CloudEvents 1.0, one JSON document each.
 -- From outboxes.shop_events in the spec.
@@ -2755,15 +2674,13 @@ create table events.outbox_account_events (
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table events.outbox_account_events is
-    'Events of outbox account_events: published by outbox_publish or by plain inserts without id and created_at. Rows are never updated. '
-    '(Sluice: events in events)';
+    'Events of outbox account_events: published by outbox_publish or by plain inserts without id and created_at. (Sluice: events in '
+    'events)';
 
 -- Ids of outbox account_events. The cache must stay 1: an id from a session's cache would follow higher ones.
 alter table events.outbox_account_events alter column id add generated always as identity
     (sequence name events.outbox_account_events_ids cache 1);
-comment on sequence events.outbox_account_events_ids is
-    'Ids of outbox account_events. The cache must stay 1: an id from a session''s cache would follow higher ones. (Sluice: events in '
-    'events)';
+comment on sequence events.outbox_account_events_ids is 'Ids of outbox account_events. (Sluice: events in events)';
 
 -- Events of one lane, in order: a lane holds the keys of one hash.
 create index outbox_account_events_lane on events.outbox_account_events
@@ -2842,7 +2759,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'd401a2353bb79082992bc00993fb3acf', 'plain');
+values ('events', '1.0.0', '55f2d61b10db092acd3855b3026493a4', 'plain');
 select events.attach();
 
 commit;

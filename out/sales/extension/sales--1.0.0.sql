@@ -2,57 +2,6 @@
 
 \echo Use "create extension sales" to load this file. \quit
 
--- Refuses, before anything is changed, names that others have.
-do $do$
-declare
-    v_found record;
-begin
-    with taken (classid, objid, marked, owner, replaced) as (
-        select o.*, false
-        from (values
-            ('relation', 'sales', array[
-                'pgt_extension', 'pgt_refresh_history', 'pgt_refresh_history_started', 'pgt_stream_tables'
-            ]::name[]),
-            ('routine', 'sales', array[
-                'after_restore', 'attach', 'check_stream_table', 'detach', 'explain_st', 'get_refresh_history', 'pgt_status',
-                'refresh_stream_table', 'resume_stream_table', 'run', 'tick', 'tick_once'
-            ]::name[])
-        ) w (kind, schema_name, names)
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        cross join lateral (
-            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
-            from pg_catalog.pg_class c
-            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
-                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
-                    d.refobjsubid > 0
-            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
-            union all
-            select t.tableoid, t.oid, t.oid, t.typowner
-            from pg_catalog.pg_type t
-            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-            union all
-            select p.tableoid, p.oid, p.oid, p.proowner
-            from pg_catalog.pg_proc p
-            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
-        ) o
-    )
-    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
-    from taken t
-    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
-    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: sales in sales)'), 0) = 0
-    order by i.identity <> 'sales.pgt_extension', t.replaced, i.type, i.identity
-    limit 1
-    into v_found;
-    if found then
-        raise exception using
-            errcode = '42710',
-            message = v_found.kind || ' already exists: ' || v_found.name,
-            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'sales'),
-            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
-    end if;
-end;
-$do$;
-
 -- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema sales for extension sales, unless it is there.
@@ -114,7 +63,7 @@ create table sales_internal.pgt_tasks (
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
--- Whether extension sales made a relation: it is in the internal schema, or a view over a relation of it.
+-- Returns whether extension sales created a relation: it is in the internal schema, or a view over a relation of it.
 create function sales_internal.pgt_is_own(p_relation regclass)
     returns boolean
     language sql
@@ -138,32 +87,6 @@ as $function$
     )
 $function$;
 
--- Whether a relation in a schema of users is missing. One that extension sales did not make is an error: it is neither used nor replaced.
-create function sales_internal.pgt_missing(p_relation text)
-    returns boolean
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_relation regclass := to_regclass(p_relation);
-begin
-    if v_relation is null and to_regtype(p_relation) is null then
-        return true;
-    elsif sales_internal.pgt_is_own(v_relation) then
-        return false;
-    end if;
-    raise exception using
-        errcode = '42710',
-        message = 'relation already exists: ' || p_relation,
-        detail = format('It is of role %s, and extension %s did not make it.', coalesce(
-            (select c.relowner from pg_class c where c.oid = v_relation),
-                (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
-        )::regrole, 'sales'),
-        hint = 'Rename or drop it, or give what would have its name another name in the spec.';
-end;
-$function$;
-
 -- Drops a table or view, if it is there and extension sales made it.
 create function sales_internal.pgt_drop_own(p_relation text)
     returns void
@@ -173,20 +96,15 @@ as $function$
 declare
     v_relation regclass := to_regclass(p_relation);
 begin
-    if v_relation is null then
-        return;
-    elsif not sales_internal.pgt_is_own(v_relation) then
-        raise notice '% stays: extension % did not make it', p_relation, 'sales';
-    elsif (select c.relkind from pg_class c where c.oid = v_relation) = 'v' then
-        execute format('drop view %s', v_relation);
-    else
-        execute format('drop table %s', v_relation);
+    if sales_internal.pgt_is_own(v_relation) then
+        execute format(case (select c.relkind from pg_class c where c.oid = v_relation) when 'v' then 'drop view %s' else 'drop table %s'
+            end,
+            v_relation);
     end if;
 end;
 $function$;
 
--- Numbers the rows of all change logs of extension sales. Without a cache: numbers grow within a transaction, and beyond what a refresh
--- notes.
+-- Numbers the rows of all change logs of extension sales. No cache: numbers grow within a transaction, and past a refresh's own_no.
 create sequence sales_internal.pgt_change_no as bigint cache 1;
 
 -- The stream tables of extension sales, one row each, as the spec has them. Functions that all stream tables share read from it what
@@ -206,7 +124,7 @@ create table sales_internal.pgt_stream_table_config (
     refresh_order      integer not null,
     refresh_group      integer not null, -- those of one group are refreshed from one snapshot
     spec_path          text not null,
-    calculated         text,             -- what a calculated schedule comes to
+    calculated         text,             -- the result of a calculated schedule
     due_every          interval,         -- null: only cron expressions say when it is due
     due_functions      name[] not null,  -- return when a cron expression was due last
     seldom             boolean not null, -- a refresh after the fill would be a waste
@@ -218,30 +136,30 @@ create table sales_internal.pgt_stream_table_config (
     fuse               bigint,           -- more changed rows than this are refused
     apply_function     name,             -- null: everything is recomputed
     recompute_function name not null,
-    pending_function   name,             -- in immediate mode: applies what is pending to its maintenance group
+    pending_function   name,             -- in immediate mode: applies pending rows to its maintenance group
     maintain_function  name,             -- applies it to this one
     last_filled        text,             -- a sequence: the last transaction that filled it
     publish_function   name,             -- writes all its rows to its outbox; null: it can have none
-    flush_function     name,             -- in immediate mode: writes to it what a statement changed
+    flush_function     name,             -- in immediate mode: publishes the changes of a statement
     rows_table         text not null,
     old_rows_table     text not null,    -- rows of an older definition, which users see until rows_table is filled
     shape_table        text,             -- has the query's columns where only the server knows them
     online             boolean not null, -- a new definition is filled beside the old rows
     columns            name[] not null,  -- those that users see, as far as they are known
-    stored_columns     text not null,    -- what rows_table stores
+    stored_columns     text not null,    -- columns of rows_table, as expressions
     stored_from        text,             -- where that comes from; null: the query, as q
     stored_with        text not null,    -- options of rows_table
     not_null           name[] not null,  -- columns of rows_table
     row_indexes        text[] not null,  -- statements that index an empty rows_table
     index_names        name[] not null,  -- indexes of the spec
     index_columns      text[] not null,
-    shown_columns      text not null,    -- what users see of row r of rows_table
+    shown_columns      text not null,    -- the view's columns of row r of rows_table
     shown_if           text,             -- null: every row
     repeats            boolean not null, -- a row is shown __mult times
     grants             name[] not null,  -- roles that may read it
     -- change logs of its refresh group, where that reads something through several paths; null: it does not
     path_logs          text[],
-    path_tables        text[],           -- what the group reads besides, without a change log
+    path_tables        text[],           -- other tables that the group reads, without a change log
     path_foreign       text              -- one of these whose changes no transaction of this database shows
 );
 
@@ -250,11 +168,11 @@ create table sales_internal.pgt_stream_table_config (
 -- seen: the snapshot of the last refresh; a change of a transaction that it shows is applied. Null: not filled yet.
 -- own_xid, own_no: the refresh's own transaction, which its snapshot does not show, and the number up to which changes of it are applied.
 --
--- refit: what stores it may no longer have the columns of the query; the next refresh looks. remake: it has another definition than that.
+-- refit: the rows table may no longer have the columns of the query; the next refresh compares them. remake: it has an older definition.
 --
 -- unkeyed: tables that have lost the key by which rows are found. As long as rows do not share it, all is recomputed.
 --
--- logged: in immediate mode, and not filled: triggers only log what happens to what it reads.
+-- logged: in immediate mode, and not filled: triggers only log changes of its sources.
 --
 -- A row is updated at each refresh: fillfactor leaves room for new versions beside the old ones.
 create table sales_internal.pgt_stream_table_state (
@@ -279,8 +197,8 @@ create table sales_internal.pgt_source_config (
     source            text    not null primary key, -- schema.name
     source_schema     name    not null,
     source_name       name    not null,
-    kind              text    not null, -- table, view, or other for what is read anew each time
-    made              boolean not null, -- a stream table of ours
+    kind              text    not null, -- table, view, or other: has no change log, so its readers are recomputed
+    made              boolean not null, -- a stream table of the extension
     part              boolean not null, -- below another table when it was generated
     columns           name[],           -- that any reader reads; null: not known
     readers           text[]  not null, -- stream tables
@@ -296,11 +214,10 @@ create table sales_internal.pgt_source_config (
     pending_functions name[]  not null  -- that they call; null: there is no such trigger
 );
 
--- What each stream table takes for granted of what it reads: the next one may read other columns of the same table.
+-- What each stream table assumes of each source. Others may read other columns of the same table.
 --
 -- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null;
--- unique_on: those
--- that no two rows share, by which rows are found; alike: those of which equal values are the same.
+-- unique_on: those that no two rows share, by which rows are found; alike: those of which equal values are the same.
 create table sales_internal.pgt_source_reader (
     source       text   not null,
     stream_table text   not null,
@@ -312,10 +229,10 @@ create table sales_internal.pgt_source_reader (
     primary key (source, stream_table)
 );
 
--- What each source was when it was looked at last, so that changes of it are found that no trigger sees.
+-- The definition of each source at the last look, to detect alterations, which fire no trigger.
 --
 -- shape: a digest of everything about it that matters; null: compare again.
--- problems: by the stream tables that it keeps from being refreshed, why, and what to do.
+-- problems: by stream table, why this source prevents its refresh, and a hint.
 -- noted: the numbers of its columns by name, from when it was well; under '' the table's, under ' query' a digest of the view's query.
 create table sales_internal.pgt_source_state (
     source     text        not null primary key,
@@ -325,7 +242,7 @@ create table sales_internal.pgt_source_state (
     changed_at timestamptz not null default clock_timestamp()
 );
 
--- The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes.
+-- The stream tables of extension sales: their definitions, how they are kept up to date, and their state.
 --
 -- status: stale is what is refreshed, but from a stream table that is not. staleness: how long ago the table was last equal to its query;
 -- null before it is filled, nothing where changes apply at once; of one that is stale, that of the stream tables it comes from.
@@ -351,7 +268,7 @@ state as materialized (
            s.suspended_at
     from sales_internal.pgt_stream_table_config c
     join sales_internal.pgt_stream_table_state s using (stream_table)
-    -- What is wrong with its sources.
+    -- The problems of its sources.
     left join lateral (
         select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as
             problem
@@ -359,7 +276,7 @@ state as materialized (
         where f.problems ? c.stream_table
     ) p on true
 ),
--- What is not refreshed, and what comes from it.
+-- Stream tables that are not refreshed, and those that read them.
 behind (stream_table, comes_from) as (
     select r.stream_table, r.source
     from state s
@@ -395,7 +312,7 @@ left join lateral (
 ) o on true
 order by s.refresh_order;
 comment on view sales.pgt_stream_tables is
-    'The stream tables of extension sales: what was asked for, how they are kept up to date, and how that goes. (Sluice: sales in sales)';
+    'The stream tables of extension sales: their definitions, how they are kept up to date, and their state. (Sluice: sales in sales)';
 
 -- Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.
 create table sales.pgt_refresh_history (
@@ -472,9 +389,8 @@ $function$;
 -- Reads pg_class, pg_attribute, pg_index, pg_trigger, pg_inherits.
 --
 -- xmin shows that a trigger was disabled and enabled again, a partition detached and attached, or a column renamed and renamed back: rows
--- written
--- meanwhile are in no log, or without that column. The second digest shows that rows were rewritten; it is of their current files, whatever
--- the snapshot.
+-- written meanwhile are in no log, or without that column. The second digest shows that rows were rewritten; it is of their current files,
+-- whatever the snapshot.
 create function sales_internal.pgt_source_shape(c sales_internal.pgt_source_config)
     returns text
     language plpgsql
@@ -652,8 +568,7 @@ $function$;
 -- Reads pgt_source_config, pg_trigger, pg_inherits; writes triggers of the source.
 --
 -- A statement fires statement triggers of the table that it names only, so each table below has them. PostgreSQL itself gives row triggers
--- of a
--- partitioned table to its partitions. Where there are tables above, only row triggers fire for statements on those.
+-- of a partitioned table to its partitions. Where there are tables above, only row triggers fire for statements on those.
 create function sales_internal.pgt_attach_triggers(c sales_internal.pgt_source_config)
     returns void
     language plpgsql
@@ -676,7 +591,8 @@ begin
                        case when w.place = 5 and t.each then 'each' end,
                        case when w.place in (4, 5) and t.pending and v_logs then 'log' end) as arguments,
                    case
-                       when w.place in (4, 7, 8) or w.place = 5 and t.each then 'A'
+                       when t.pending and v_logs and w.place not in (4, 5, 6) then 'D'
+                       when w.place in (4, 7, 8) or w.place = 5 and (t.each or t.pending and v_logs) then 'A'
                        when w.place in (5, 6) then 'R'
                        when t.pending and c.pending_functions[7] is not null then 'A'
                        else 'O'
@@ -698,12 +614,11 @@ begin
             ) w (place, fires, sees)
             cross join lateral (values
                 (c.triggers[w.place], c.capture, false, exists (select from relation r where r.level > 0)),
-                (c.pending_triggers[w.place], c.pending_functions[w.place], true, c.part or v_logs)
+                (c.pending_triggers[w.place], c.pending_functions[w.place], true, c.part)
             ) t (trigger, function, pending, each)
             join relation r on r.relkind in ('r', 'p') and (r.level = 0)
             where t.trigger is not null and t.function is not null
               and not (w.place < 4 and t.each) and (w.place <> 6 or exists (select from relation p where p.routes))
-              and not (w.place > 6 and v_logs)
         ),
         present as materialized (
             select t.tgrelid as oid, t.tgrelid::regclass as name, t.tgname as trigger, t.tgenabled, t.tgparentid,
@@ -728,8 +643,9 @@ begin
             where not w.inherited and w.arguments is distinct from p.arguments
             union all
             -- ENABLE TRIGGER USER has those for replicas fire, too, and rows are logged twice.
-            select 4, (w.oid <> v_table)::integer, format('alter table %s enable %s trigger %I', w.name, case w.enabled when 'A' then
-                'always' when 'R' then 'replica' end, w.trigger)
+            select 4, (w.oid <> v_table)::integer, format('alter table %s %s trigger %I', w.name,
+                       case w.enabled when 'A' then 'enable always' when 'R' then 'enable replica' when 'D' then 'disable' else 'enable'
+                           end, w.trigger)
             from wanted w
             left join present p using (oid, trigger, arguments)
             where coalesce(p.tgenabled, 'O') <> w.enabled -- a new one is O
@@ -901,8 +817,8 @@ $function$;
 -- Reads pgt_source_config, pgt_source_state; locks the sources until the transaction ends, so that none is altered before it is read.
 --
 -- p_patient: false in ticks, which have others to refresh: a source that is being altered is an error (lock_not_available), and what could
--- not be put
--- right beside a writer is tried again after ten seconds only, as others wait behind that. In one snapshot nothing is tried again.
+-- not be put right beside a writer is tried again after ten seconds only, as others wait behind that. In one snapshot nothing is tried
+-- again.
 create function sales_internal.pgt_sources_fit(p_stream_table text, p_patient boolean default true)
     returns boolean
     language plpgsql
@@ -1095,8 +1011,7 @@ end;
 $function$;
 
 -- Returns a statement of a trigger function as text, so that it can be run with a plan of its own: of rows in transition tables, a plan
--- that is kept expects as
--- many as its first call had.
+-- that is kept expects as many as its first call had.
 -- Reads pg_proc.
 --
 -- The statement stands between the comments "statement p_no" and "end of statement p_no".
@@ -1137,8 +1052,7 @@ $function$;
 -- Reads the sources; writes the stream tables, what is pending, and with p_last the triggers.
 --
 -- p_group: the group's pending_function. p_last: locks the sources against writers, and has triggers maintain the stream tables from then
--- on. Otherwise
--- no writer waits, and it must read from one snapshot: in repeatable read.
+-- on. Otherwise no writer waits, and it must read from one snapshot: in repeatable read.
 create function sales_internal.pgt_catch_up(p_group name, p_last boolean default false)
     returns bigint
     language plpgsql
@@ -1151,7 +1065,7 @@ declare
     v_log    regclass;
     v_state  record;
     v_rows   bigint;
-    v_total  bigint := 0;
+    v_total  bigint := 0::bigint;
     c        sales_internal.pgt_stream_table_config;
 begin
     if p_last then
@@ -1217,7 +1131,7 @@ begin
         execute format('delete from %s', v_log);
     end loop;
     if v_state.unfilled then
-        return case when not v_state.suspended then 1000 end;
+        return case when not v_state.suspended then 1000::bigint end;
     end if;
     update sales_internal.pgt_stream_table_state s
     set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
@@ -1238,8 +1152,7 @@ end;
 $function$;
 
 -- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, then the logged rows are
--- applied,
--- and only for the last of these do writers wait. The next tick() continues with what fails or has to wait.
+-- applied, and only for the last of these do writers wait. The next tick() continues with what fails or has to wait.
 -- Reads and writes everything of these stream tables.
 create procedure sales_internal.pgt_fill_immediate()
     language plpgsql
@@ -1248,6 +1161,7 @@ declare
     v_group   name;
     v_all     text[]; -- the stream tables of the group
     v_rows    bigint;
+    v_problem text;
     v_context text;
     v_member  text;   -- the one that failed
 begin
@@ -1261,6 +1175,7 @@ begin
     ) loop
         v_all := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = v_group order by
             c.refresh_order);
+        v_problem := null;
         for v_round in 1..20 loop
             commit;
             set transaction isolation level repeatable read;
@@ -1270,21 +1185,7 @@ begin
                 v_rows := null;
             when others then
                 v_rows := null;
-                get stacked diagnostics v_context = pg_exception_context;
-                select c.stream_table
-                into v_member
-                from sales_internal.pgt_stream_table_config c
-                where c.stream_table = any (v_all) and cardinality(v_all) > 1
-                  and strpos(v_context, format(' %I.%I(', 'sales_internal', c.recompute_function)) > 0;
-                update sales_internal.pgt_stream_table_state s
-                set seen = null,
-                    consecutive_errors = s.consecutive_errors + 1,
-                    last_error = left(case when s.stream_table <> v_member then 'filled together with ' || v_member || ': ' else '' end ||
-                        sqlerrm, 1000),
-                    suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
-                where s.stream_table = any (v_all);
-                raise warning using message = concat('not filled: ', array_to_string(v_all, ', '), ', because of ' || v_member, ': ',
-                    sqlerrm);
+                get stacked diagnostics v_problem = message_text, v_context = pg_exception_context;
             end;
             exit when v_rows is null or v_rows < 1000;
         end loop;
@@ -1295,7 +1196,25 @@ begin
                 perform sales_internal.pgt_catch_up(v_group, true);
             exception when serialization_failure or deadlock_detected or lock_not_available then
                 null;
+            when others then
+                get stacked diagnostics v_problem = message_text, v_context = pg_exception_context;
             end;
+        end if;
+        if v_problem is not null then
+            select c.stream_table
+            into v_member
+            from sales_internal.pgt_stream_table_config c
+            where c.stream_table = any (v_all) and cardinality(v_all) > 1
+              and strpos(v_context, format(' %I.%I(', 'sales_internal', c.recompute_function)) > 0;
+            update sales_internal.pgt_stream_table_state s
+            set seen = null,
+                consecutive_errors = s.consecutive_errors + 1,
+                last_error = left(case when s.stream_table <> v_member then 'filled together with ' || v_member || ': ' else '' end ||
+                    v_problem, 1000),
+                suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
+            where s.stream_table = any (v_all);
+            raise warning using message = concat('not filled: ', array_to_string(v_all, ', '), ', because of ' || v_member, ': ',
+                v_problem);
         end if;
         commit;
     end loop;
@@ -1393,7 +1312,7 @@ begin
         select format('create index if not exists %I on %s (%s)', i.name, c.rows_table, i.columns)
         from unnest(c.index_names, c.index_columns) i (name, columns)
     );
-    if sales_internal.pgt_missing(v_view) then
+    if not sales_internal.pgt_is_own(to_regclass(v_view)) then
         v_statements := v_statements
             || concat(format(e'create view %s as\nselect %s\nfrom %s r', v_view, c.shown_columns, c.rows_table),
                 case when c.repeats then e'\ncross join generate_series(1, r.__mult)' end, e'\nwhere ' || c.shown_if)
@@ -1543,7 +1462,8 @@ begin
             hint = 'Drop them, refresh it, and create them again.';
     end if;
     if p_aside then
-        if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and not sales_internal.pgt_missing(v_view) then
+        if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and
+            sales_internal.pgt_is_own(to_regclass(v_view)) then
             for v_index in select i.indexrelid::regclass from pg_index i where i.indrelid = to_regclass(c.rows_table) loop
                 execute format('alter index %s rename to %I', v_index, 'pgt_old_' || v_index::oid);
             end loop;
@@ -1906,8 +1826,7 @@ begin
 end;
 $function$;
 comment on function sales.refresh_stream_table(text) is
-    'Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted. (Sluice: sales in '
-    'sales)';
+    'Refreshes a stream table, and before it those that it reads. (Sluice: sales in sales)';
 
 -- Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.
 -- Reads and writes everything of the stream tables.
@@ -2117,8 +2036,7 @@ comment on function sales.resume_stream_table(text) is
     'Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it. (Sluice: sales in sales)';
 
 -- Returns the statement that compares a stream table with its query. Its result is an array of the numbers of rows missing and extra; with
--- nulls if
--- the next refresh recomputes the stream table in any case; and null itself if $1 is true and rows of its change logs are waiting.
+-- nulls if the next refresh recomputes the stream table in any case; and null itself if $1 is true and rows of its change logs are waiting.
 -- Reads pgt_stream_table_config and the columns of the stream table.
 --
 -- Rows are compared as bags: nulls are equal, and duplicates count. Values of types without equality are compared by their texts.
@@ -2183,9 +2101,8 @@ $function$;
 -- Reads the stream table and what its query reads; the changes that it makes meanwhile are rolled back.
 --
 -- If rows of its change logs are waiting, it applies them in a subtransaction, compares, and rolls back: until then no other session
--- refreshes this
--- stream table. Without change logs, rows that the next refresh would add or remove count. Both numbers are null if that recomputes in any
--- case.
+-- refreshes this stream table. Without change logs, rows that the next refresh would add or remove count. Both numbers are null if that
+-- recomputes in any case.
 create function sales.check_stream_table(p_name text)
     returns table (missing bigint, extra bigint)
     language plpgsql
@@ -2334,8 +2251,7 @@ insert into sales_internal.pgt_tasks (task) values ('refresh history: retention'
 -- Reads and writes pgt_stream_table_state; writes the logs. Notes an error with its task.
 --
 -- A stream table that has seen nothing needs no log, as it will be recomputed. One that has been suspended for an hour gives up its
--- frontier, so that
--- it does not keep the logs for ever.
+-- frontier, so that it does not keep the logs for ever.
 create function sales_internal.pgt_prune()
     returns bigint
     language plpgsql
@@ -2393,7 +2309,7 @@ end;
 $function$;
 insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 
--- Creates what stands on users' tables, and inserts rows that a dump keeps.
+-- Creates triggers on users' tables, stream tables, and the rows that a dump keeps.
 -- Writes pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -2470,9 +2386,9 @@ begin
 end;
 $function$;
 comment on function sales.attach(bool) is
-    'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: sales in sales)';
+    'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps. (Sluice: sales in sales)';
 
--- Removes what extension sales made on users' tables, so that the rest can be dropped.
+-- Drops the triggers and stream tables of extension sales, so that its other objects can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function sales.detach()
     returns void
@@ -2515,10 +2431,10 @@ begin
     drop table if exists sales_internal.pending_public_orders;
 end;
 $function$;
-comment on function sales.detach() is 'Removes what extension sales made on users'' tables, so that the rest can be dropped. (Sluice: '
-    'sales in sales)';
+comment on function sales.detach() is 'Drops the triggers and stream tables of extension sales, so that its other objects can be dropped. '
+    '(Sluice: sales in sales)';
 
--- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
+-- Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here.
 -- Writes stream tables and their logs, and pgt_origin.
 -- Keeps writers out of the sources of stream tables until it ends.
 create function sales.after_restore()
@@ -2553,7 +2469,8 @@ begin
 end;
 $function$;
 comment on function sales.after_restore() is
-    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: sales in sales)';
+    'Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here. (Sluice: sales in '
+    'sales)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -2587,7 +2504,7 @@ begin
 end;
 $function$;
 
--- Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to.
+-- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits.
 create procedure sales_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
@@ -2619,11 +2536,11 @@ begin
 end;
 $function$;
 
--- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Several sessions may run it at once: each skips what another is doing.
+-- Runs one pass of background work: refreshes, counts, alerts and retention that are due. Each part is a transaction if p_commits is true.
+-- Several sessions may run it at once: each skips parts that another one runs.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
-create procedure sales_internal.pgt_pass(p_commits boolean)
+create procedure sales.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
@@ -2638,7 +2555,7 @@ begin
     if p_commits then
         call sales_internal.pgt_fill_immediate();
     elsif exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
-        perform sales.attach(); -- what is being filled cannot wait here for another transaction: writers do
+        perform sales.attach(); -- in one transaction: writers wait until the fill commits
     end if;
     call sales_internal.pgt_commit(p_commits);
     foreach v_table in array array(
@@ -2660,16 +2577,8 @@ begin
     call sales_internal.pgt_commit(p_commits);
 end;
 $procedure$;
-
--- Runs one pass of background work, and commits as it goes.
-create procedure sales.tick()
-    language plpgsql
-as $procedure$
-begin
-    call sales_internal.pgt_pass(true);
-end;
-$procedure$;
-comment on procedure sales.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: sales in sales)';
+comment on procedure sales.tick(bool) is
+    'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: sales in sales)';
 
 -- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function sales.tick_once()
@@ -2678,7 +2587,7 @@ create function sales.tick_once()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    call sales_internal.pgt_pass(false);
+    call sales.tick(false);
 end;
 $function$;
 comment on function sales.tick_once() is
@@ -2803,12 +2712,10 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 -- Reads sales_internal.changes_public_customers, sales_internal.pgt_stream_table_state.
 --
 -- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
--- a generic plan,
--- where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to none: it does of a
--- comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In a custom plan with
--- null it
--- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
--- own.
+-- a generic plan, where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to
+-- none: it does of a comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In
+-- a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and
+-- many with one of their own.
 create function sales_internal.unread_public_customers(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2843,10 +2750,9 @@ $function$;
 -- Writes sales_internal.changes_public_customers.
 --
 -- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
--- name that a row
--- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
--- fire for
--- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
+-- name that a row lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another
+-- type. Row triggers fire for replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE
+-- invalidate the plan.
 create function sales_internal.changes_public_customers_capture()
     returns trigger
     language plpgsql
@@ -2912,12 +2818,10 @@ revoke execute on function sales_internal.changes_public_customers_capture() fro
 -- Reads sales_internal.changes_public_orders, sales_internal.pgt_stream_table_state.
 --
 -- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
--- a generic plan,
--- where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to none: it does of a
--- comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In a custom plan with
--- null it
--- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
--- own.
+-- a generic plan, where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to
+-- none: it does of a comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In
+-- a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and
+-- many with one of their own.
 create function sales_internal.unread_public_orders(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2952,10 +2856,9 @@ $function$;
 -- Writes sales_internal.changes_public_orders.
 --
 -- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
--- name that a row
--- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
--- fire for
--- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
+-- name that a row lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another
+-- type. Row triggers fire for replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE
+-- invalidate the plan.
 create function sales_internal.changes_public_orders_capture()
     returns trigger
     language plpgsql
@@ -3021,12 +2924,10 @@ revoke execute on function sales_internal.changes_public_orders_capture() from p
 -- Reads sales_internal.changes_public_captured_payments, sales_internal.pgt_stream_table_state.
 --
 -- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
--- a generic plan,
--- where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to none: it does of a
--- comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In a custom plan with
--- null it
--- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
--- own.
+-- a generic plan, where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to
+-- none: it does of a comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In
+-- a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and
+-- many with one of their own.
 create function sales_internal.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -3061,10 +2962,9 @@ $function$;
 -- Writes sales_internal.changes_public_captured_payments.
 --
 -- Operators are qualified, as the search_path is the writer's. A writer never fails because a column was renamed, dropped or altered: a
--- name that a row
--- lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another type. Row triggers
--- fire for
--- replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE invalidate the plan.
+-- name that a row lacks is found in row absent, which has the log's columns, all null, and pgt_fit gives a null for a value of another
+-- type. Row triggers fire for replicas, and for partitions and tables that inherit; their condition, always true, has an ALTER TABLE
+-- invalidate the plan.
 create function sales_internal.changes_public_captured_payments_capture()
     returns trigger
     language plpgsql
@@ -3136,12 +3036,10 @@ revoke execute on function sales_internal.changes_public_captured_payments_captu
 -- Reads sales_internal.changes_sales_customer_payments, sales_internal.pgt_stream_table_state.
 --
 -- $2 is the stream table. $3 is not null for few rows, of which at most $4 are read, and null for all. PostgreSQL inlines the function. In
--- a generic plan,
--- where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to none: it does of a
--- comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In a custom plan with
--- null it
--- expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and many with one of their
--- own.
+-- a generic plan, where it does not know $3, it expects $4 rows at most; less than 500 are of a join, for which it should expect next to
+-- none: it does of a comparison of computed values (one row in 200), and of the second branch as few rows as have null in these columns. In
+-- a custom plan with null it expects what the log's statistics say. So one statement serves both: few changes with a plan that is kept, and
+-- many with one of their own.
 create function sales_internal.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -3188,7 +3086,7 @@ begin
         -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
         perform from sales_internal.large_orders_rows r where (r.order_id) in (select n.order_id from new_rows n) for update;
     end if;
-    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    -- Stream table sales.large_orders: the rows with affected keys, as they are.
     if exists (select from new_rows offset 1000) then
         execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_insert()'::regprocedure, 1);
     else
@@ -3199,22 +3097,22 @@ begin
         from new_rows n
         where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
     ),
-    -- touched: distinct(σ(Δ orders))
-    touched as not materialized (
+    -- affected: distinct(σ(Δ orders))
+    affected as not materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as not materialized (
+    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+    recomputed as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from public.orders o
-        join touched t on o.order_id = t.order_id
+        join affected a on o.order_id = a.order_id
         where o.amount >= 150
     )
     insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
+    from recomputed f
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -3243,7 +3141,7 @@ begin
         perform from sales_internal.large_orders_rows r where (r.order_id) in
             (select n.order_id from new_rows n union all select o.order_id from old_rows o) for update;
     end if;
-    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    -- Stream table sales.large_orders: the rows with affected keys, as they are.
     if exists (select from new_rows offset 1000) then
         execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_update()'::regprocedure, 1);
     else
@@ -3262,27 +3160,27 @@ begin
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
+    -- affected: distinct(σ(Δ orders))
+    affected as materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
+    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+    recomputed as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from public.orders o
-        join touched t on o.order_id = t.order_id
+        join affected a on o.order_id = a.order_id
         where o.amount >= 150
     ),
     gone as (
         delete from sales_internal.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+        using affected t
+        where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
     )
     insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
+    from recomputed f
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
@@ -3310,7 +3208,7 @@ begin
         -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
         perform from sales_internal.large_orders_rows r where (r.order_id) in (select o.order_id from old_rows o) for update;
     end if;
-    -- Stream table sales.large_orders: the rows of what was touched, as they are now.
+    -- Stream table sales.large_orders: the rows with affected keys, as they are.
     if exists (select from old_rows offset 1000) then
         execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_delete()'::regprocedure, 1);
     else
@@ -3321,22 +3219,22 @@ begin
         from old_rows o
         where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
     ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
+    -- affected: distinct(σ(Δ orders))
+    affected as materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
+    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+    recomputed as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from public.orders o
-        join touched t on o.order_id = t.order_id
+        join affected a on o.order_id = a.order_id
         where o.amount >= 150
     )
     delete from sales_internal.large_orders_rows r
-    using touched t
-    where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+    using affected t
+    where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
     -- end of statement 1
     ;
     end if;
@@ -3346,8 +3244,7 @@ $function$;
 revoke execute on function sales_internal.immediate_public_orders_delete() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date where no trigger sees what a statement changed: when the
--- table is truncated, and
--- as replication applies changes, row by row. While they are filled, logs each change.
+-- table is truncated, and as replication applies changes, row by row. While they are filled, logs each change.
 -- Writes sales_internal.pending_public_orders, and the stream tables.
 create function sales_internal.immediate_public_orders_row()
     returns trigger
@@ -3494,27 +3391,27 @@ begin
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
-    -- touched: distinct(σ(Δ orders))
-    touched as materialized (
+    -- affected: distinct(σ(Δ orders))
+    affected as materialized (
         select distinct o.order_id
         from changes1 o
         where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
     ),
-    -- fresh: σ(orders ⋈ distinct(σ(Δ orders)))
-    fresh as materialized (
+    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+    recomputed as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
         from public.orders o
-        join touched t on o.order_id = t.order_id
+        join affected a on o.order_id = a.order_id
         where o.amount >= 150
     ),
     gone as (
         delete from sales_internal.large_orders_rows r
-        using touched t
-        where r.order_id = t.order_id and not exists (select from fresh f where f.order_id = t.order_id)
+        using affected t
+        where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
     )
     insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
-    from fresh f
+    from recomputed f
     order by f.order_id
     on conflict (order_id) do update
         set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount;
@@ -3694,8 +3591,8 @@ begin
         from met m
         where m.__lost
     ),
-    -- fresh: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
-    fresh as not materialized (
+    -- recomputed: γ(customers ⋈ orders ⋈ captured_payments ⋈ values)
+    recomputed as not materialized (
         select c.customer_id as customer_id, c.name as name, max(c2.captured_at) as __max4
         from public.customers c
         join public.orders o on o.customer_id = c.customer_id
@@ -3709,7 +3606,7 @@ begin
             m.__at, m.customer_id, m.name, m.__n, m.__sum1, m.__count2, m.__odd3,
             case when m.__lost then f.__max4 else m.__max4 end as __max4
         from met m
-        left join fresh f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
+        left join recomputed f on m.__lost and f.customer_id = m.customer_id and f.name = m.name
     ),
     removed as (
         delete from sales_internal.customer_payments_rows r
@@ -4191,4 +4088,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '648db06b01612c6c926161fad1231455', 'extension');
+values ('sales', '1.0.0', '5807c560cc23d6f0e1cb4e7a4b09da19', 'extension');

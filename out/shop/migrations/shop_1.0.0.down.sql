@@ -2,7 +2,7 @@
 
 begin;
 
--- Refuses, before anything is changed, what would have a name that others have, or replace what extension shop did not make.
+-- Refuses, before anything is changed, to replace what extension shop did not make.
 do $do$
 declare
     v_found record;
@@ -58,14 +58,9 @@ begin
     if found then
         raise exception using
             errcode = '42710',
-            message = format(case when v_found.replaced then '%1$s was not made by extension %3$s: %2$s' else '%s already exists: %s' end,
-                v_found.kind, v_found.name, 'shop'),
+            message = format('%s was not made by extension %s: %s', v_found.kind, 'shop', v_found.name),
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'shop'),
-            hint = case
-                when v_found.replaced then 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with '
-                    '(Sluice: shop in pgtrickle).'
-                else 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.'
-            end;
+            hint = 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: shop in pgtrickle).';
     end if;
 end;
 $do$;
@@ -110,8 +105,7 @@ drop sequence pgtrickle_internal.order_events_claim_cursor;
 drop table pgtrickle.order_events;
 drop procedure pgtrickle.run("interval", "interval");
 drop function pgtrickle.tick_once();
-drop procedure pgtrickle.tick();
-drop procedure pgtrickle_internal.pgt_pass(bool);
+drop procedure pgtrickle.tick(bool);
 drop function pgtrickle_internal.pgt_take_task(text, "interval");
 drop procedure pgtrickle_internal.pgt_commit(bool);
 drop function pgtrickle_internal.pgt_check_origin();

@@ -2,60 +2,6 @@
 
 begin;
 
--- Refuses, before anything is changed, names that others have.
-do $do$
-declare
-    v_found record;
-begin
-    with taken (classid, objid, marked, owner, replaced) as (
-        select o.*, false
-        from (values
-            ('relation', 'pgtrickle', array[
-                'order_events', 'order_events_dlq', 'order_events_order', 'order_events_pending', 'order_events_stats', 'payments',
-                'payments_dlq', 'payments_order', 'payments_pending', 'payments_stats', 'pgt_extension', 'pgt_inbox_config',
-                'pgt_settings'
-            ]::name[]),
-            ('routine', 'pgtrickle', array[
-                'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
-                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'pause_inbox', 'replay_inbox_messages',
-                'resume_inbox', 'run', 'tick', 'tick_once'
-            ]::name[])
-        ) w (kind, schema_name, names)
-        join pg_catalog.pg_namespace n on n.nspname = w.schema_name
-        cross join lateral (
-            select c.tableoid, c.oid, coalesce(d.refobjid, c.oid), c.relowner
-            from pg_catalog.pg_class c
-            left join pg_catalog.pg_depend d -- indexes, and sequences that a column owns, go by their table
-                on c.relkind in ('i', 'I', 'S') and d.classid = c.tableoid and d.objid = c.oid and d.refclassid = c.tableoid and
-                    d.refobjsubid > 0
-            where w.kind = 'relation' and c.relnamespace = n.oid and c.relname = any (w.names)
-            union all
-            select t.tableoid, t.oid, t.oid, t.typowner
-            from pg_catalog.pg_type t
-            where w.kind = 'relation' and t.typnamespace = n.oid and t.typname = any (w.names) and t.typrelid = 0 and t.typelem = 0
-            union all
-            select p.tableoid, p.oid, p.oid, p.proowner
-            from pg_catalog.pg_proc p
-            where w.kind = 'routine' and p.pronamespace = n.oid and p.proname = any (w.names)
-        ) o
-    )
-    select i.type as kind, replace(i.identity, 'pg_catalog.', '') as name, t.owner::regrole::text as owner, t.replaced
-    from taken t
-    cross join lateral pg_catalog.pg_identify_object(t.classid, t.objid, 0) i
-    where coalesce(strpos(pg_catalog.obj_description(t.marked, t.classid::regclass::name), '(Sluice: shop in pgtrickle)'), 0) = 0
-    order by i.identity <> 'pgtrickle.pgt_extension', t.replaced, i.type, i.identity
-    limit 1
-    into v_found;
-    if found then
-        raise exception using
-            errcode = '42710',
-            message = v_found.kind || ' already exists: ' || v_found.name,
-            detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'shop'),
-            hint = 'Rename or drop it, or choose another name, or another schema for the extension, in the spec.';
-    end if;
-end;
-$do$;
-
 -- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema pgtrickle for extension shop, unless it is there.
@@ -82,7 +28,7 @@ create table pgtrickle.pgt_extension (
 );
 comment on table pgtrickle.pgt_extension is 'The version of extension shop that is installed: one row. (Sluice: shop in pgtrickle)';
 
--- The settings: what the spec says, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
+-- Returns the settings of the spec: value, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
 -- From settings in the spec.
 create function pgtrickle_internal.pgt_setting_spec()
     returns table (name text, value text, at_least integer, in_session boolean)
@@ -111,7 +57,7 @@ as $function$
         ('ordering_gap_alert_seconds', '30', 1, true)
 $function$;
 
--- Settings, which the owner changes with update; spec_value is what the spec says, at_least as in pgt_setting_spec().
+-- Settings, which the owner changes with update; spec_value is the spec's value, at_least as in pgt_setting_spec().
 create table pgtrickle.pgt_settings (
     name       text not null primary key,
     value      text not null,
@@ -124,7 +70,7 @@ create table pgtrickle.pgt_settings (
     end)
 );
 comment on table pgtrickle.pgt_settings is
-    'Settings, which the owner changes with update; spec_value is what the spec says, at_least as in pgt_setting_spec(). (Sluice: shop in '
+    'Settings, which the owner changes with update; spec_value is the spec''s value, at_least as in pgt_setting_spec(). (Sluice: shop in '
     'pgtrickle)';
 
 -- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
@@ -138,7 +84,7 @@ as $function$
 begin
     return (
         select coalesce(
-                   -- Nothing checks what a session sets: a value that no code could read is passed over.
+                   -- A session can set any text: a value that is not valid is ignored.
                    case when d.in_session then substring(
                        current_setting('pg_trickle.' || p_name, true)
                        from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
@@ -1159,8 +1105,7 @@ begin
         end if;
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
-        -- the
-        -- backlog is below a thousand.
+        -- the backlog is below a thousand.
         select p.* into v_at
         from pgtrickle_internal.pgt_inbox_progress p
         where p.inbox_name = p_inbox
@@ -1423,8 +1368,8 @@ begin
 end;
 $function$;
 comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is
-    'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. Locks rows of the '
-    'inbox. (Sluice: shop in pgtrickle)';
+    'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
 -- Writes the inbox.
@@ -1467,8 +1412,7 @@ begin
 end;
 $function$;
 comment on function pgtrickle.inbox_mark_processed(text, text) is
-    'Marks a message as processed; false if it was processed before. Call it in the transaction of the business change. (Sluice: shop in '
-    'pgtrickle)';
+    'Marks a message as processed; false if it was processed before. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.
 -- Writes the inbox.
@@ -1715,7 +1659,7 @@ $function$;
 comment on function pgtrickle.inbox_status(text) is
     'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
 
--- Creates what stands on users' tables, and inserts rows that a dump keeps.
+-- Creates triggers on users' tables, stream tables, and the rows that a dump keeps.
 -- Writes pgt_settings, pgt_origin, pgt_version_history.
 --
 -- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
@@ -1726,7 +1670,7 @@ create function pgtrickle.attach()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    -- What the owner changed stays; what still is the old spec's value follows the spec.
+    -- A value that the owner changed stays; one that is still the old spec's follows the spec.
     insert into pgtrickle.pgt_settings as s (name, value, spec_value, at_least)
     select d.name, d.value, d.value, d.at_least
     from pgtrickle_internal.pgt_setting_spec() d
@@ -1760,9 +1704,9 @@ begin
 end;
 $function$;
 comment on function pgtrickle.attach() is
-    'Creates what stands on users'' tables, and inserts rows that a dump keeps. (Sluice: shop in pgtrickle)';
+    'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps. (Sluice: shop in pgtrickle)';
 
--- Removes what extension shop made on users' tables, so that the rest can be dropped.
+-- Drops the triggers and stream tables of extension shop, so that its other objects can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
 create function pgtrickle.detach()
     returns void
@@ -1775,9 +1719,9 @@ begin
 end;
 $function$;
 comment on function pgtrickle.detach() is
-    'Removes what extension shop made on users'' tables, so that the rest can be dropped. (Sluice: shop in pgtrickle)';
+    'Drops the triggers and stream tables of extension shop, so that its other objects can be dropped. (Sluice: shop in pgtrickle)';
 
--- Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here.
+-- Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here.
 -- Writes what is derived from each inbox, and pgt_origin.
 -- Keeps writers out of an inbox while it is counted.
 create function pgtrickle.after_restore()
@@ -1796,7 +1740,8 @@ begin
 end;
 $function$;
 comment on function pgtrickle.after_restore() is
-    'Recomputes what is derived, as transaction ids and counts of another cluster mean nothing here. (Sluice: shop in pgtrickle)';
+    'Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here. (Sluice: shop in '
+    'pgtrickle)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_origin, pgt_extension.
@@ -1830,7 +1775,7 @@ begin
 end;
 $function$;
 
--- Commits if p_commits, and has the next transaction see what others have done meanwhile, whatever isolation the session defaults to.
+-- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits.
 create procedure pgtrickle_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
@@ -1862,11 +1807,11 @@ begin
 end;
 $function$;
 
--- Runs one pass of background work: whatever is due of refreshes, counts, alerts and retention. With p_commits each part is a transaction.
--- Several sessions may run it at once: each skips what another is doing.
+-- Runs one pass of background work: refreshes, counts, alerts and retention that are due. Each part is a transaction if p_commits is true.
+-- Several sessions may run it at once: each skips parts that another one runs.
 --
 -- No SET clause, and the caller's rights: a procedure with either may not commit.
-create procedure pgtrickle_internal.pgt_pass(p_commits boolean)
+create procedure pgtrickle.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
@@ -1906,16 +1851,8 @@ begin
     end loop;
 end;
 $procedure$;
-
--- Runs one pass of background work, and commits as it goes.
-create procedure pgtrickle.tick()
-    language plpgsql
-as $procedure$
-begin
-    call pgtrickle_internal.pgt_pass(true);
-end;
-$procedure$;
-comment on procedure pgtrickle.tick() is 'Runs one pass of background work, and commits as it goes. (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.tick(bool) is
+    'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: shop in pgtrickle)';
 
 -- Runs the pass of tick() in the caller's transaction, for dbt and tests.
 create function pgtrickle.tick_once()
@@ -1924,7 +1861,7 @@ create function pgtrickle.tick_once()
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    call pgtrickle_internal.pgt_pass(false);
+    call pgtrickle.tick(false);
 end;
 $function$;
 comment on function pgtrickle.tick_once() is
@@ -2902,7 +2839,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '49110917a285da59927354a118a2560a', 'plain');
+values ('shop', '1.0.0', '55228050ac04398829cea04e14a1acfb', 'plain');
 select pgtrickle.attach();
 
 commit;

@@ -81,7 +81,7 @@ func (c *Crowd) start(group *sync.WaitGroup, n int, user string, body func(conte
 	}
 }
 
-// over tells whether to go home: in time, or as long after it as a slow machine needs to do something worth a check.
+// over reports whether to go home: in time, or as long after it as a slow machine needs to do something worth a check.
 func (c *Crowd) over() bool {
 	late := time.Since(c.until)
 	return c.failed.Load() || late > 0 && c.committed.Load() >= enough || late > time.Minute

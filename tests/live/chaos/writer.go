@@ -38,7 +38,7 @@ func (m maker) transaction(isolation, prepared string) transaction {
 	return t
 }
 
-// commits tells whether it stays.
+// commits reports whether it stays.
 func (t transaction) commits() bool { return t.end[len(t.end)-1][0] == 'c' }
 
 // run runs it once.

@@ -65,7 +65,7 @@ func (w *world) complete(g *group, got []granted, reach int64) {
 	}
 }
 
-// passes tells that an event may have to wait for an open transaction that has published its key.
+// passes reports that an event may have to wait for an open transaction that has published its key.
 func (w *world) passes(e *event) bool {
 	if !w.keyed {
 		return false
@@ -138,7 +138,7 @@ func (w *world) commit(g *group, consumer string) {
 	}
 }
 
-// mayLose runs a statement, and tells that it failed since a lease is lost.
+// mayLose runs a statement, and reports that it failed since a lease is lost.
 func (w *world) mayLose(conn *pgx.Conn, sql string, args ...any) (got int64, lost bool) {
 	err := conn.QueryRow(w.ctx, sql, args...).Scan(&got)
 	if leaseLost(err) {

@@ -60,7 +60,7 @@ func (c *crowd) poll(ctx context.Context, conn *pgx.Conn, name string, batch int
 	return got, err
 }
 
-// work has the effect and commits the offset; it tells whether the rows were still the consumer's.
+// work has the effect and commits the offset; it reports whether the rows were still the consumer's.
 func (c *crowd) work(ctx context.Context, conn *pgx.Conn, name string, rows []row, die bool) (kept bool, err error) {
 	var ids, payloads []int64
 	var keys []*string

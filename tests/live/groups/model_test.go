@@ -60,7 +60,7 @@ func (g *group) start(events map[int64]*event, offset int64) {
 	}
 }
 
-// wants tells that an event has still to be handled.
+// wants reports that an event has still to be handled.
 func (g *group) wants(e *event) bool {
 	_, again := g.tries[e.id]
 	return e.visible && !e.deleted && (e.id > g.upto || again) && !g.done[e.id] && !g.dead[e.id]
@@ -114,7 +114,7 @@ func (g *group) takeOver(consumer string) {
 	}
 }
 
-// commitsNow tells that the consumer of a lease commits something in an open transaction; it may be one of several.
+// commitsNow reports that the consumer of a lease commits something in an open transaction; it may be one of several.
 func (g *group) commitsNow(of *lease) bool {
 	return of.pending || of.owner != "" && slices.ContainsFunc(g.leases, func(l *lease) bool { return l.owner == of.owner && l.pending })
 }

@@ -183,7 +183,7 @@ func (s *regress) learn(ctx context.Context, errs *diag.List) bool {
 	return learned
 }
 
-// expected tells that a query is refused for what no stored result can follow.
+// expected reports that a query is refused for what no stored result can follow.
 func expected(errs *diag.List) bool {
 	for _, e := range errs.Errors() {
 		if e.Code != "volatile" && e.Code != "not-a-view" {

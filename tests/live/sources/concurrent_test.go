@@ -83,7 +83,7 @@ func TestAlteredMeanwhile(t *testing.T) {
 	compare(t, conn, "and after")
 }
 
-// mayFail tells what happens to anybody's statement when tables are locked and replaced under it.
+// mayFail describes what happens to anybody's statement when tables are locked and replaced under it.
 func mayFail(err error) bool {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {

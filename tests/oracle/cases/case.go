@@ -113,7 +113,7 @@ func (c *Case) Reads(v *View) []string {
 	return names
 }
 
-// Needs tells whether a view, or another that it reads, is one of those.
+// Needs reports whether a view, or another that it reads, is one of those.
 func (c *Case) Needs(view string, those func(name string) bool) bool {
 	return slices.ContainsFunc(append(c.Reads(c.View(view)), view), those)
 }

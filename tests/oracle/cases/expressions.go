@@ -79,7 +79,7 @@ type term struct {
 	small bool   // as of the column
 }
 
-// unqualified tells whether the term is the name of a column without a relation's.
+// unqualified reports whether the term is the name of a column without a relation's.
 func (t term) unqualified() bool { return t.name != "" && t.node.String() == t.name }
 
 // scope is all terms there are at a place.

@@ -21,7 +21,7 @@ func (q *queries) overGroups(int) result {
 	return q.overCounts(s, m.terms, counted.usable())
 }
 
-// countedGroups are groups of one table with their keys, how many rows they have and one more aggregate, all under names. It tells how many keys
+// countedGroups are groups of one table with their keys, how many rows they have and one more aggregate, all under names. It describes how many keys
 // there are.
 func (q *queries) countedGroups(m member) (inner result, keys int, ok bool) {
 	if m.of.table == nil || len(m.terms.usable()) == 0 {

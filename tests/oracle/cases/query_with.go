@@ -86,7 +86,7 @@ func (q *queries) finish(s *selection, terms scope) *selection {
 	return s
 }
 
-// shadowed tells whether a part of a with clause has the name of a table here.
+// shadowed reports whether a part of a with clause has the name of a table here.
 func (q *queries) shadowed() bool {
 	return slices.ContainsFunc(q.ctes, func(c *relation) bool {
 		return slices.ContainsFunc(q.g.tables, func(t *table) bool { return t.name == c.name })

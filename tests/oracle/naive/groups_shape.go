@@ -64,7 +64,7 @@ func (g Groups) shapeOf(v oracle.View) (*shape, string) {
 	return s, ""
 }
 
-// aggregates tells whether there are groups or aggregates in a piece of a query.
+// aggregates reports whether there are groups or aggregates in a piece of a query.
 func aggregates(n *tree.Node) bool {
 	for part := range n.All() {
 		grouped := len(part.Kids) == cases.TailPart+1 && len(part.Kids[cases.GroupPart].Kids) > 0

@@ -6,7 +6,7 @@ import (
 )
 
 // Shorten removes items from the list, down to min, as long as still holds of what is left: large pieces first.
-// It changes the list in place and tells whether it could.
+// It changes the list in place and reports whether it could.
 func Shorten[T any](list *[]T, min int, still func() bool) bool {
 	before := len(*list)
 	for size := before - min; size > 0; size /= 2 {
@@ -33,7 +33,7 @@ func try[T any](place *T, value T, still func() bool) bool {
 }
 
 // Reduce makes the tree smaller in place, as long as still holds: it shortens lists, puts parts of nodes in their place,
-// and the leaves that plain has for their sort. It tells whether it could.
+// and the leaves that plain has for their sort. It reports whether it could.
 func Reduce(root *Node, plain func(sort string) *Node, still func() bool) bool {
 	r := reducer{root: root, plain: plain, still: still}
 	r.visit(root)
@@ -129,7 +129,7 @@ func (n *Node) at(path []int) *Node {
 	return n
 }
 
-// Drop removes from all lists of the trees the items with a tag, and tells whether no node with it is left and no list is
+// Drop removes from all lists of the trees the items with a tag, and reports whether no node with it is left and no list is
 // too short. If not, the trees stay as they were.
 func Drop(roots []*Node, tag string, still func() bool) bool {
 	kids := map[*Node][]*Node{}

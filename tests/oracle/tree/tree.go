@@ -111,7 +111,7 @@ func (n *Node) all(yield func(*Node) bool) bool {
 	return yield(n) && !slices.ContainsFunc(n.Kids, func(kid *Node) bool { return !kid.all(yield) })
 }
 
-// Has tells whether a node of the tree has the tag.
+// Has reports whether a node of the tree has the tag.
 func (n *Node) Has(tag string) bool {
 	for node := range n.All() {
 		if node.Tag == tag {

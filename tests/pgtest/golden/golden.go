@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output of data-driven tests")
 
-// Update tells whether expected output is to be rewritten.
+// Update reports whether expected output is to be rewritten.
 func Update() bool { return *update }
 
 // CompareText fails the test at the first line in which got differs from want.
