@@ -105,7 +105,7 @@ func (s stage) tidy(ctx context.Context, sides ...side) error {
 	})
 }
 
-// tick does the background work once, as often as told.
+// tick does the background work a number of times.
 func (s stage) tick(ctx context.Context, times int) error {
 	return connected(ctx, s.dsn(), func(conn *pgx.Conn) error {
 		for range times {
@@ -117,7 +117,7 @@ func (s stage) tick(ctx context.Context, times int) error {
 	})
 }
 
-// count returns a number that the database tells.
+// count returns a number from the database.
 func (s stage) count(ctx context.Context, sql string) (n int64, err error) {
 	err = connected(ctx, s.dsn(), func(conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, sql).Scan(&n)

@@ -12,8 +12,8 @@ import (
 	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
-// tells are how many rows a refresh changes, as its outbox counts them, and by how much that may take longer with the outbox.
-var tells = []struct {
+// publications are how many rows a refresh changes, as its outbox counts them, and by how much that may take longer with the outbox.
+var publications = []struct {
 	rows   int
 	what   string
 	most   float64
@@ -23,18 +23,18 @@ var tells = []struct {
 func tellCases() []benchCase {
 	var all []benchCase
 	for _, c := range classes[:3] {
-		for _, x := range tells {
+		for _, x := range publications {
 			name := fmt.Sprintf("%s/%s rows, %s", c.name, thousands(x.rows), x.what)
 			all = append(all, benchCase{tellSection, name, func(ctx context.Context, b *bench) ([]row, error) {
-				return b.tell(ctx, name, c, x.rows, x.rounds*b.cfg.Rounds, x.most)
+				return b.published(ctx, name, c, x.rows, x.rounds*b.cfg.Rounds, x.most)
 			}})
 		}
 	}
 	return all
 }
 
-// tell lets sales change and refreshes two stream tables of the same query, one of which has an outbox, by turns.
-func (b *bench) tell(ctx context.Context, name string, c class, rows, rounds int, most float64) ([]row, error) {
+// published lets sales change and refreshes two stream tables of the same query, one of which has an outbox, by turns.
+func (b *bench) published(ctx context.Context, name string, c class, rows, rounds int, most float64) ([]row, error) {
 	dsn, err := b.views(ctx, "views_outbox_"+c.letter(), func(dsn string) error { return prepareTell(ctx, dsn, c) })
 	if err != nil {
 		return nil, err
@@ -49,14 +49,14 @@ func (b *bench) tell(ctx context.Context, name string, c class, rows, rounds int
 			for i := range 2 {
 				side := (i + round) % 2
 				start := time.Now()
-				if err := execute(ctx, conn, "select * from sl.refresh_stream_table('sl."+[]string{"told", "untold"}[side]+"')"); err != nil {
+				if err := execute(ctx, conn, "select * from sl.refresh_stream_table('sl."+[]string{"published", "unpublished"}[side]+"')"); err != nil {
 					return err
 				}
 				if round > 1 { // plans are made
 					times[side] = append(times[side], milliseconds(start))
 				}
 			}
-			if err := verifyTold(ctx, conn, rows); err != nil {
+			if err := verifyPublished(ctx, conn, rows); err != nil {
 				return err
 			}
 			if err := execute(ctx, conn, "call sl.tick()"); err != nil { // prunes the log
@@ -83,7 +83,7 @@ func prepareTell(ctx context.Context, dsn string, c class) error {
 	defer os.RemoveAll(dir)
 	query := "query: |\n      " + strings.ReplaceAll(c.query, "\n", "\n      ")
 	text := "version: 1\nextension: {name: bench, version: 1.0.0, schema: sl}\nschema: [schema.sql]\nstream_tables:\n" +
-		"  - name: told\n    schedule: 1d\n    outbox: true\n    " + query + "\n  - name: untold\n    schedule: 1d\n    " + query + "\n"
+		"  - name: published\n    schedule: 1d\n    outbox: true\n    " + query + "\n  - name: unpublished\n    schedule: 1d\n    " + query + "\n"
 	if err := writeFiles(dir, map[string]string{"spec.yaml": text, "schema.sql": viewsDDL}); err != nil {
 		return err
 	}
@@ -101,15 +101,15 @@ func prepareTell(ctx context.Context, dsn string, c class) error {
 	})
 }
 
-// verifyTold looks at what the outbox was told last.
-func verifyTold(ctx context.Context, conn *pgx.Conn, rows int) error {
-	var told, kept int
+// verifyPublished compares what the outbox published last.
+func verifyPublished(ctx context.Context, conn *pgx.Conn, rows int) error {
+	var published, kept int
 	err := conn.QueryRow(ctx, `select e.inserted_count + e.deleted_count,
     coalesce(nullif((select count(*) from sl.outbox_delta_rows_told d where d.outbox_id = e.id), 0),
         jsonb_array_length(e.payload->'inserted') + jsonb_array_length(e.payload->'deleted'))
-from sl.pgt_outbox_latest_told e`).Scan(&told, &kept)
-	if err == nil && (told != rows || kept != rows) {
-		err = fmt.Errorf("the outbox was told %d rows and keeps %d, not %d", told, kept, rows)
+from sl.pgt_outbox_latest_published e`).Scan(&published, &kept)
+	if err == nil && (published != rows || kept != rows) {
+		err = fmt.Errorf("the outbox published %d rows and keeps %d, not %d", published, kept, rows)
 	}
 	return err
 }

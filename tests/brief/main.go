@@ -27,7 +27,7 @@ type event struct {
 	Elapsed                                                float64
 }
 
-// name tells tests apart, and what a package prints outside of any.
+// name distinguishes tests, and the output of a package outside of any.
 type name struct{ pkg, test string }
 
 // summarize prints what happened. What is no event, such as a word of the go command's own, is printed as it is.

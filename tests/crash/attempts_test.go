@@ -31,7 +31,7 @@ inboxes:
   - {name: frail, max_attempts: 5}
 `
 
-// killers is a crew at an inbox in which one message kills whoever claims it, in one way.
+// killers is a crew at an inbox in which one message kills the session that claims it, in one way.
 type killers struct {
 	t      *testing.T
 	server *commandtest.Server
@@ -79,7 +79,7 @@ func TestMessageKillsItsWorkers(t *testing.T) {
 	}
 }
 
-// fill installs the inboxes anew and stores the messages.
+// fill installs the inboxes again and stores the messages.
 func (k *killers) fill() {
 	k.t.Helper()
 	conn := pgtest.Connect(k.t, k.server.DSN("postgres"))
@@ -192,7 +192,7 @@ func (k *killers) kill(conn *pgx.Conn, how string) error {
 	return k.server.Restart()
 }
 
-// workerProcess tells this test's binary that it is a worker, and of which inbox of which server.
+// workerProcess makes this test's binary a worker of an inbox of a server.
 const workerProcess = "SLUICE_TEST_WORKER"
 
 // TestWorkerProcess is not a test but the worker process of another one. It says that it holds the killer, and waits for its end.

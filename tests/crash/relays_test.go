@@ -21,7 +21,7 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// relaySpec is what a service has that takes messages in and tells others what came of them.
+// relaySpec is the spec of a service that takes messages in and publishes their results.
 const relaySpec = `
 version: 1
 extension: {name: orders, version: 1.0.0}
@@ -162,7 +162,7 @@ func (r *relayRun) work(conn *pgx.Conn) error {
 	return err
 }
 
-// relay returns what one relay of a group does again and again: it polls, tells the broker, and commits, unless it dies before. Of a stream
+// relay returns what one relay of a group does again and again: it polls, publishes to the broker, and commits, unless it dies before. Of a stream
 // table's outbox, change names the rows within each.
 func (r *relayRun) relay(group string, n int, change string, b *broker) func(*pgx.Conn) error {
 	payload, aggregate := "p.payload", "coalesce(p.aggregate_id, '')"

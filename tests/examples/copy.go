@@ -153,7 +153,7 @@ func (c *Copy) claim(ctx context.Context, target pgx.Tx, id int64) error {
 	})
 }
 
-// commit tells the outbox that a row is done; of a claim check, that its rows were read to the end.
+// commit acknowledges a row; of a claim check, that its rows were read to the end.
 func (c *Copy) commit(ctx context.Context, r refreshed) error {
 	return pgx.BeginFunc(ctx, c.Source, func(tx pgx.Tx) error {
 		if r.ClaimCheck {

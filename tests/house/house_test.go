@@ -10,7 +10,7 @@ import (
 
 const module = "github.com/pgsluice/sluice/"
 
-// rooms lists what each room may import of ours, by prefix. Imports point down only.
+// rooms lists what each room may import of the module, by prefix. Imports point down only.
 var rooms = map[string][]string{
 	"cmd/sluice":           {"cmd/internal/cli"},
 	"cmd/commandtest":      {"cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/live", "cmd/internal/sandbox", "cmd/internal/verify"},

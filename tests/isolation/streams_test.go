@@ -72,6 +72,6 @@ func streamsDB(t testing.TB, mode string, extension *generator.Extension) *pgtes
 	if mode == "immediate" {
 		return db
 	}
-	db.Exec(t, "call refresh_all()") // which finds itself in another database, and follows the sources anew
+	db.Exec(t, "call refresh_all()") // which finds itself in another database, and follows the sources again
 	return db
 }

@@ -76,7 +76,7 @@ func TestComparedUnderLoad(t *testing.T) {
 	}
 }
 
-// write runs a statement with one number after the other until it is told to stop.
+// write runs a statement with one number after the other until it is stopped.
 func write(t *testing.T, conn *pgx.Conn, statement string, from int, stop chan struct{}) error {
 	for n := from; ; n++ {
 		select {

@@ -12,7 +12,7 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// TestReferenceIsTrue compares the columns that the reference tells, of every relation that it describes, with those on a server.
+// TestReferenceIsTrue compares the columns of every relation in the reference, with those on a server.
 func TestReferenceIsTrue(t *testing.T) {
 	const spec = "../../generator/docs/testdata/"
 	tables, err := os.ReadFile(spec + "schema.sql")
@@ -36,10 +36,10 @@ func TestReferenceIsTrue(t *testing.T) {
 	for n := range root.Descendants() {
 		switch {
 		case n.Data == "h4" || n.Data == "h5" || n.Data == "h3":
-			relation = told(n.FirstChild)
-		case n.Data == "dt" && (told(n) == "Table" || told(n) == "Select from"):
-			relation = told(n.NextSibling)
-		case n.Data == "tr" && told(n.FirstChild) == "Column":
+			relation = textOf(n.FirstChild)
+		case n.Data == "dt" && (textOf(n) == "Table" || textOf(n) == "Select from"):
+			relation = textOf(n.NextSibling)
+		case n.Data == "tr" && textOf(n.FirstChild) == "Column":
 			compareColumns(t, db, relation, n)
 			compared++
 		}
@@ -63,7 +63,7 @@ func compareColumns(t *testing.T, db *pgtest.Database, relation string, head *ht
 		}
 		var cells []string
 		for c := range row.ChildNodes() {
-			cells = append(cells, told(c))
+			cells = append(cells, textOf(c))
 		}
 		if len(actual) == 0 {
 			t.Fatalf("%s has no %s", relation, cells[0])
@@ -73,15 +73,15 @@ func compareColumns(t *testing.T, db *pgtest.Database, relation string, head *ht
 		if typ := cells[1]; c[0] != cells[0] ||
 			typ != "as the query has it" && c[1] != pgtest.One[string](t, db, "select format_type($1::text::regtype, null)", typ) ||
 			len(cells) == 5 && c[2] != cells[2] {
-			t.Errorf("%s: told %v, is %v", relation, cells, c)
+			t.Errorf("%s: described as %v, is %v", relation, cells, c)
 		}
 	}
 	if len(actual) > 0 {
-		t.Errorf("%s: nothing is told of %v", relation, actual)
+		t.Errorf("%s: no description of %v", relation, actual)
 	}
 }
 
-func told(n *html.Node) string {
+func textOf(n *html.Node) string {
 	var out strings.Builder
 	for c := range n.Descendants() {
 		if c.Type == html.TextNode {

@@ -81,7 +81,7 @@ func ticks(env *livetest.Env, data *datadriven.TestData) string {
 	return out.String()
 }
 
-// heard [session=NAME] tells of each notification to a session what it is, how it is shortened, and whether it could be
+// heard [session=NAME] prints of each notification to a session what it is, how it is shortened, and whether it could be
 // larger than a notification may be, without its text.
 func heard(env *livetest.Env, data *datadriven.TestData) string {
 	var out strings.Builder
@@ -96,7 +96,7 @@ func heard(env *livetest.Env, data *datadriven.TestData) string {
 	return out.String()
 }
 
-// refused as=ROLE tells the SQLSTATE of each statement: which of the things it needs is refused first is of no concern.
+// refused as=ROLE reports the SQLSTATE of each statement: which of the things it needs is refused first is of no concern.
 func refused(env *livetest.Env, data *datadriven.TestData) string {
 	var out strings.Builder
 	conn := env.Session("", data.CmdArgs[0].Vals[0]).Conn

@@ -40,7 +40,7 @@ func TestOutboxReplay(t *testing.T) {
 			}
 			for step := range 6 {
 				did := disturb(t, conn, r, copies)
-				// What is told must not depend on how a session shows it.
+				// The published rows must not depend on how a session shows it.
 				run(t, conn, "set bytea_output = escape; set datestyle = 'SQL, DMY'; set extra_float_digits = -5")
 				run(t, conn, randomRows(r, 5)+randomChanges(r))
 				for _, name := range replayTables() {
@@ -106,7 +106,7 @@ func disturb(t *testing.T, conn *pgx.Conn, r *rand.Rand, copies map[string]*repl
 		run(t, conn, randomChanges(r))
 		run(t, conn, fmt.Sprintf("select pgtrickle.enable_outbox('%s')", name))
 		copies[name] = newReplica(t, conn, "pgtrickle", "public", name)
-		return name + " got its outbox anew"
+		return name + " got its outbox again"
 	case 2:
 		run(t, conn, fmt.Sprintf("update pgtrickle_internal.pgt_stream_table_state set seen = null where stream_table = 'public.%s'", name))
 		return "the frontier of " + name + " was given up"
@@ -144,23 +144,23 @@ func (c *replica) follow(t *testing.T, conn *pgx.Conn) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := pgx.CollectRows(rows, pgx.RowToStructByPos[outboxRow])
+	published, err := pgx.CollectRows(rows, pgx.RowToStructByPos[outboxRow])
 	if err != nil {
 		t.Fatal(pgtest.ErrorText(err))
 	}
 	commit := func() {
-		run(t, conn, fmt.Sprintf("select %s.commit_offset('%s', 'c', %d)", c.schema, c.group, told[len(told)-1].ID))
+		run(t, conn, fmt.Sprintf("select %s.commit_offset('%s', 'c', %d)", c.schema, c.group, published[len(published)-1].ID))
 	}
-	if len(told) > 0 && c.early {
+	if len(published) > 0 && c.early {
 		commit()
 	}
-	for _, row := range told {
+	for _, row := range published {
 		c.apply(t, conn, row)
 	}
-	if len(told) > 0 && !c.early {
+	if len(published) > 0 && !c.early {
 		commit()
 	}
-	return len(told)
+	return len(published)
 }
 
 type outboxRow struct {

@@ -95,14 +95,14 @@ func TestOutboxBesideRetention(t *testing.T) {
 	over.Store(true)
 	working.Wait()
 
-	told := 0
+	published := 0
 	for _, name := range names {
 		run(t, conn, "select pgtrickle.refresh_stream_table('"+name+"')")
-		told += pgtest.One[int](t, conn, fmt.Sprintf("select last_value::int from pgtrickle.outbox_%s_ids", name))
+		published += pgtest.One[int](t, conn, fmt.Sprintf("select last_value::int from pgtrickle.outbox_%s_ids", name))
 	}
 	left := pgtest.One[int](t, conn, "select (select count(*) from pgtrickle.outbox_now) + (select count(*) from pgtrickle.outbox_later)")
-	t.Logf("%d rows of outboxes, of which %d are left", told, left)
-	if left > told-50 {
+	t.Logf("%d rows of outboxes, of which %d are left", published, left)
+	if left > published-50 {
 		t.Error("retention did not delete rows beside them")
 	}
 	for followAll(t, conn, fast)+followAll(t, conn, slow) > 0 {

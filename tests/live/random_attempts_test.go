@@ -72,7 +72,7 @@ where c.relnamespace = 'pgtrickle_internal'::regnamespace and (c.relname like 'p
 	}
 }
 
-// keepsWritersOut reports whether an open transaction counts an inbox anew. A claim that finds a message without attempts left would wait for it.
+// keepsWritersOut reports whether an open transaction counts an inbox again. A claim that finds a message without attempts left would wait for it.
 func (r *randomRun) keepsWritersOut(inbox string) bool {
 	r.t.Helper()
 	return inbox == "frail" && pgtest.One[bool](r.t, r.check, "select exists (select from pg_locks where relation = 'pgtrickle.frail'::regclass and mode = 'ShareRowExclusiveLock')")

@@ -117,7 +117,7 @@ select count(pgtrickle.inbox_mark_processed('%[1]s', event_id)) from claimed`, w
 	})
 }
 
-// application takes messages without any function of ours.
+// application takes messages without any function of the extension.
 func (w *work) application(ctx context.Context, conn *pgx.Conn, _ int, _ *rand.Rand) error {
 	take := fmt.Sprintf(`with taken as materialized (
     select event_id from pgtrickle.%s where processed_at is null order by received_at desc limit 5 for update skip locked

@@ -107,12 +107,12 @@ func follow(t *testing.T, format migrations.Format, open func(*testing.T) target
 	filled(t, db, "large", 1)
 	must(t, at.up()) // nothing is pending
 
-	anew := open(t)
-	prepare(t, anew)
-	must(t, start(t, anew.dsn, dir).up())
-	is(anew, "1.2.0")
-	filled(t, anew, "totals", 2)
-	filled(t, anew, "large", 1)
+	created := open(t)
+	prepare(t, created)
+	must(t, start(t, created.dsn, dir).up())
+	is(created, "1.2.0")
+	filled(t, created, "totals", 2)
+	filled(t, created, "large", 1)
 
 	if at.down == nil {
 		return

@@ -13,7 +13,7 @@ import (
 )
 
 // bouncerConfig pools transactions: two transactions of a client may run in two
-// sessions of the server. It lets in whoever comes.
+// sessions of the server. It admits every session.
 const bouncerConfig = `[databases]
 * = host=%[1]s port=%[2]d
 

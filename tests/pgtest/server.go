@@ -6,7 +6,7 @@
 // with Main. Databases are copies of templates, owned by
 // the plain role owner, because all that is generated must work for a user who
 // is no superuser. SLUICE_TEST_PG names the server's major version;
-// with SLUICE_TEST_XIDS=n its transaction numbers begin anew after n transactions.
+// with SLUICE_TEST_XIDS=n its transaction numbers begin again after n transactions.
 package pgtest
 
 import (

@@ -58,7 +58,7 @@ func createDatabase(ctx context.Context, s *commandtest.Server, name, from strin
 
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// databaseName makes a name that is unique in the binary and tells the test.
+// databaseName makes a name that is unique in the binary and contains the test's.
 func databaseName(t testing.TB, n int64) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

@@ -11,7 +11,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
-// nearWrap brings a fresh server to where SLUICE_TEST_XIDS=n transactions are left before numbers of 32 bits begin anew, as they do
+// nearWrap brings a fresh server to where SLUICE_TEST_XIDS=n transactions are left before numbers of 32 bits begin again, as they do
 // every four billion transactions: what is compared by age or by 64 bits must not notice.
 func nearWrap(ctx context.Context, s *commandtest.Server) error {
 	left, err := strconv.ParseUint(os.Getenv("SLUICE_TEST_XIDS"), 10, 32)

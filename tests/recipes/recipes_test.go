@@ -1,4 +1,4 @@
-// Package recipes runs what docs/ci.md tells others to run: the commands of its YAML, as written, in a repository that sluice init made. Only
+// Package recipes runs what docs/ci.md recommends: the commands of its YAML, as written, in a repository that sluice init made. Only
 // the world around them is ours: go install puts the built command in place, apt-get finds psql there, and the service's address is the test's database.
 package recipes
 

@@ -21,7 +21,7 @@ const withColumns = `version: 1
 extension: {name: mail, version: 1.%d.0}
 schema: [schema.sql]
 stream_tables:
-  - name: told
+  - name: amounts
     outbox: %s
     query: |
       SELECT %s FROM orders
@@ -69,7 +69,7 @@ func TestOutboxColumns(t *testing.T) {
 	}
 	const change = "its columns change: no longer amount, now also status"
 	next := versionWith(t, 1, "true", "id, status")
-	refused(next, "stream table pgtrickle.told has an outbox, and "+change)
+	refused(next, "stream table pgtrickle.amounts has an outbox, and "+change)
 	if _, err := upgrade.Derive(first.Manifest(), next.Manifest(), true); !errors.As(err, new(upgrade.Refused)) {
 		t.Errorf("no upgrade script is refused: %v", err)
 	}
@@ -82,7 +82,7 @@ func TestOutboxColumns(t *testing.T) {
 	db.Exec(t, "select pgtrickle.enable_outbox('silent')")
 	refused(ready, "stream table pgtrickle.silent has an outbox, and "+change)
 	db.Exec(t, "select pgtrickle.disable_outbox('silent')")
-	db.Exec(t, "select pgtrickle.create_consumer_group('copy', 'told')")
+	db.Exec(t, "select pgtrickle.create_consumer_group('copy', 'amounts')")
 	apply(t, db, ready, commandtest.ApplyOptions{Released: released})
 	got := pgtest.One[string](t, db, "select format('%s %s %s', payload -> 'full_refresh', inserted_count, jsonb_path_query_first(payload, '$.inserted[*] ? (@.id == 3)')) from pgtrickle.poll_outbox('copy', 'c')")
 	if want := `true 300 {"id": 3, "status": "new"}`; got != want {

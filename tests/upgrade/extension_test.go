@@ -53,7 +53,7 @@ func template(e *generator.Extension) string {
 	return "installed_" + strings.ReplaceAll(e.Version, ".", "_")
 }
 
-// unmarked is a catalog without what tells of extensions.
+// unmarked is a catalog without the traces of extensions.
 func unmarked(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.HasPrefix(line, "dumped ") })
 }

@@ -46,7 +46,7 @@ func TestLocksMeetNoDeadlock(t *testing.T) {
 			t.Fatal("the upgrade does not wait for readers")
 		}
 	}
-	time.Sleep(1500 * time.Millisecond) // longer than deadlock_timeout: whoever closes a cycle from now on is ended
+	time.Sleep(1500 * time.Millisecond) // longer than deadlock_timeout: the session that closes a cycle from now on is ended
 	for n, pair := range reads {
 		read(readers[n], pair[1])
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// traffic is sessions that go on through all upgrades of a history, and never connect anew.
+// traffic is sessions that go on through all upgrades of a history, and never connect again.
 type traffic struct {
 	t       *testing.T
 	db      *pgtest.Database

@@ -89,7 +89,7 @@ func at(t *testing.T, e *generator.Extension) *pgtest.Database {
 	return db
 }
 
-// notCopied lets a copy pass for the database in which apply has installed a version: a database that knows that it is a copy starts anew with its
+// notCopied lets a copy pass for the database in which apply has installed a version: a database that knows that it is a copy starts again with its
 // first tick, as after a restore.
 const notCopied = `
 update pgtrickle_internal.pgt_origin
@@ -97,7 +97,7 @@ set database_oid = (select oid::bigint from pg_database where datname = current_
 update pgtrickle_internal.pgt_origin set row_xmin = xmin::text;
 `
 
-// key tells versions apart by all that installing them runs, as versions of two histories may have the same number.
+// key distinguishes versions by all that installing them runs, as versions of two histories may have the same number.
 func key(e *generator.Extension) string {
 	return fmt.Sprintf("%x", md5.Sum([]byte(e.Version+e.Install(generator.Plain))))
 }

@@ -30,7 +30,7 @@ type Crowd struct {
 	Seed       uint64
 	For        time.Duration
 	Isolations []string // of the writers
-	Refills    bool     // stream tables in immediate mode are filled anew, again and again
+	Refills    bool     // stream tables in immediate mode are filled again, again and again
 
 	t      *testing.T
 	db     *pgtest.Database
@@ -119,7 +119,7 @@ func (c *Crowd) refill(ctx context.Context, conn *pgx.Conn, _ int) error {
 			{"call chaos_internal.pgt_fill()"}, {"call chaos_internal.pgt_fill()"},
 		} {
 			if err := (transaction{isolation: ReadCommitted}).alone(ctx, conn, steps); err != nil {
-				return fmt.Errorf("filling anew: %w", err)
+				return fmt.Errorf("filling again: %w", err)
 			}
 		}
 		c.refreshes.Add(1)

@@ -84,6 +84,6 @@ func (s *Subject) DB(t testing.TB) *pgtest.Database {
 	db := pgtest.DB(t, pgtest.Template(t, "chaos_"+s.Mode, func(ctx context.Context, conn *pgx.Conn) error {
 		return exec(ctx, conn, s.Script()...)
 	}))
-	db.Exec(t, "call chaos.tick()") // which finds itself in another database, and follows the sources anew
+	db.Exec(t, "call chaos.tick()") // which finds itself in another database, and follows the sources again
 	return db
 }

@@ -91,7 +91,7 @@ func (t transaction) judge(err error) outcome {
 }
 
 // tries is how often a writer tries a transaction; after retriesAlone of them, others wait while it does. In repeatable read one that takes many
-// locks starts anew whenever another was faster, and on a slow machine with nine others that may be always.
+// locks starts again whenever another was faster, and on a slow machine with nine others that may be always.
 const (
 	tries        = 300
 	retriesAlone = 150

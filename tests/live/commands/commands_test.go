@@ -85,7 +85,7 @@ func TestApplyTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// Two schedulers share the work of one database, survive the loss of their connections, and end when told to.
+// Two schedulers share the work of one database, survive the loss of their connections, and end on a signal.
 func TestRun(t *testing.T) {
 	db := installed.ShopDB(t)
 	ended := make(chan error)

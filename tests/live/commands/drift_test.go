@@ -10,7 +10,7 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// Who may not create schemas is told what that is needed for; nothing of what is made to compare with stays.
+// A role that may not create schemas gets an error that says why it must; nothing that is created for the comparison stays.
 func TestDiffMakesNothing(t *testing.T) {
 	db := installed.ShopDB(t)
 	db.SuperExec(t, "create role drift_reader login")

@@ -85,7 +85,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestStatusOfGaps names whoever has published and stays, to the owner and to a role that only monitors.
+// TestStatusOfGaps names the session that has published and stays, to the owner and to a role that only monitors.
 func TestStatusOfGaps(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "schema.sql", "create table orders (id int primary key, amount int not null);")

@@ -66,7 +66,7 @@ type chaos struct {
 	ledger    ledger
 }
 
-// chaosSetup is what applications have: what an event stands for, whose lock whoever publishes it has, and what handling it does.
+// chaosSetup is what applications have: what an event stands for, whose lock the session that publishes it has, and what handling it does.
 var chaosSetup = []string{
 	"create table entities (key text primary key, n bigint not null default 0)",
 	"create table effects (id bigint primary key, key text not null, n bigint not null)",

@@ -66,7 +66,7 @@ func (l *ledger) commit(rows []chaosRow) {
 	}
 }
 
-// watch compares what a group tells of its lag with what was committed and has had no effect, in one snapshot.
+// watch compares what a group reports of its lag with what was committed and has had no effect, in one snapshot.
 func (c *chaos) watch(ctx context.Context, conn *pgx.Conn) error {
 	count := fmt.Sprintf(`select l.lag_rows, (select count(*) from pgtrickle.outbox_%[1]s) - (select count(*) from effects), (select last_value from pgtrickle.outbox_%[1]s_ids), l.max_id - l.committed_offset
 from pgtrickle.pgt_consumer_group_lag l where l.group_name = 'g'`, c.outbox)

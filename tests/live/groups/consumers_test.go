@@ -167,7 +167,7 @@ func (w *world) stale(g *group, consumer string) {
 	}
 }
 
-// look compares what a group tells of itself with what is known, in one snapshot.
+// look compares what a group reports of itself with what is known, in one snapshot.
 func (w *world) look(g *group) {
 	type state struct{ Lag, Committed int64 }
 	rows, err := w.admin.Query(w.ctx, "select lag_rows, committed_offset from pgtrickle.pgt_consumer_group_lag where group_name = $1", g.name)

@@ -19,7 +19,7 @@ import (
 )
 
 // crowd is a group with publishers and consumers at work. What consumers do is done in one transaction with the commit of
-// the offset, so every event must have its effect once, whoever dies.
+// the offset, so every event must have its effect once, whichever session dies.
 type crowd struct {
 	t         *testing.T
 	db        *pgtest.Database
@@ -88,7 +88,7 @@ func (c *crowd) work(ctx context.Context, conn *pgx.Conn, name string, rows []ro
 	return kept, err
 }
 
-// leaseLost tells an error that rolls the work back from others.
+// leaseLost reports whether an error rolls the work back.
 func leaseLost(err error) bool {
 	var failed *pgconn.PgError
 	return errors.As(err, &failed) && failed.Code == "55000" && strings.HasPrefix(failed.Message, "lease lost: ")

@@ -40,7 +40,7 @@ type group struct {
 	lost   map[string][]int64 // ids of leases that a consumer has no more, and of which it has ended nothing
 }
 
-// start lets a group begin anew: behind an id, or, if it is negative, with what commits from now on.
+// start lets a group begin again: behind an id, or, if it is negative, with what commits from now on.
 func (g *group) start(events map[int64]*event, offset int64) {
 	for _, l := range g.leases {
 		g.lose(l)

@@ -107,7 +107,7 @@ func newWorld(t testing.TB, db *pgtest.Database, outbox string) *world {
 	return w
 }
 
-// run does random operations from a seed; an error tells the seed and all that was done.
+// run does random operations from a seed; an error reports the seed and all that was done.
 func (w *world) run(t testing.TB, seed uint64, steps int) (err error) {
 	w.rand = rand.New(rand.NewPCG(seed, 11))
 	w.trace.Reset()

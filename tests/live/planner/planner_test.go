@@ -224,7 +224,7 @@ func fits(value, typ string) bool {
 	return true
 }
 
-// callAll makes each call in a subtransaction that is rolled back, and tells of those that fail as no caller is to blame for: a name that there is not, a case that
+// callAll makes each call in a subtransaction that is rolled back, and reports of those that fail as no caller is to blame for: a name that there is not, a case that
 // nobody thought of, a value that does not fit, a fault of the server.
 const callAll = `do $do$
 declare

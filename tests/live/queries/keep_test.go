@@ -74,7 +74,7 @@ type keeper struct {
 	tables []string
 	pairs  []pair
 	said   *strings.Builder
-	wrong  map[string]bool // what was told before
+	wrong  map[string]bool // what was reported before
 }
 
 // pair is a stream table and its query.
@@ -93,7 +93,7 @@ func (k *keeper) read(sql string) []string {
 	return all
 }
 
-// exec runs a statement and tells of an error, once, unless it is one of a constraint that any writer gets.
+// exec runs a statement and reports an error, once, unless it is one of a constraint that any writer gets.
 func (k *keeper) exec(sql string) {
 	_, err := k.conn.Exec(k.t.Context(), sql)
 	var pg *pgconn.PgError
@@ -101,11 +101,11 @@ func (k *keeper) exec(sql string) {
 		return
 	}
 	if err != nil {
-		k.tell(pgtest.ErrorText(err) + "\nin: " + sql)
+		k.report(pgtest.ErrorText(err) + "\nin: " + sql)
 	}
 }
 
-func (k *keeper) tell(what string) {
+func (k *keeper) report(what string) {
 	if !k.wrong[what] {
 		fmt.Fprintln(k.said, what)
 	}

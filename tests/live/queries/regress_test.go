@@ -142,17 +142,17 @@ func (s *regress) ask(ctx context.Context, query string) {
 	switch {
 	case strings.HasPrefix(said, "panic"):
 		s.panics++
-		s.tell("PANIC", query, said)
+		s.report("PANIC", query, said)
 	case refused == nil && !errs.Empty():
 		if expected(errs) {
 			s.volatile++
 			return
 		}
 		s.refused++
-		s.tell("REFUSED", query, said)
+		s.report("REFUSED", query, said)
 	case refused != nil && errs.Empty():
 		s.accepted++
-		s.tell("TAKEN", query, pgtest.ErrorText(refused))
+		s.report("TAKEN", query, pgtest.ErrorText(refused))
 	case refused != nil:
 		s.neither++
 	default:
@@ -163,7 +163,7 @@ func (s *regress) ask(ctx context.Context, query string) {
 
 var unknown = regexp.MustCompile(`relation "([^"]+)" does not exist`)
 
-// learn tells the compiler of tables that CREATE TABLE AS and the like have made.
+// learn gives the compiler tables that CREATE TABLE AS and the like have made.
 func (s *regress) learn(ctx context.Context, errs *diag.List) bool {
 	learned := false
 	for _, e := range errs.Errors() {
@@ -227,20 +227,20 @@ func (s *regress) compare(view *ivm.Plan, query string, names, types []string) {
 		got = append(got, o.Name)
 		typ := o.Type
 		if i < len(types) && typ != "" && typ != types[i] && sqltext.Unsized(typ) != sqltext.Unsized(types[i]) && !(typ == "record") {
-			s.tell("TYPE", query, fmt.Sprintf("%s is %s, taken for %s", o.Name, types[i], typ))
+			s.report("TYPE", query, fmt.Sprintf("%s is %s, taken for %s", o.Name, types[i], typ))
 		}
 	}
 	if view.Open != nil {
 		s.open++
-		s.tell("OPEN", query, fmt.Sprint(names))
+		s.report("OPEN", query, fmt.Sprint(names))
 		return
 	}
 	if !slices.Equal(got, names) {
 		s.shapes++
-		s.tell("COLUMNS", query, fmt.Sprintf("has %v, taken for %v", names, got))
+		s.report("COLUMNS", query, fmt.Sprintf("has %v, taken for %v", names, got))
 	}
 }
 
-func (s *regress) tell(what, query, why string) {
+func (s *regress) report(what, query, why string) {
 	fmt.Fprintf(&s.out, "-- %s: %s\n%s;\n", what, why, query)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/pgsluice/sluice/tests/oracle/tree"
 )
 
-// window is a query with window functions. Those that tell rows of one place in the order apart get an order by all columns
+// window is a query with window functions. Those that distinguish rows of one place in the order get an order by all columns
 // there are, so that the result is the same whichever of equal rows comes first.
 func (q *queries) window(depth int) (result, bool) {
 	s, terms := q.source(depth, 2)

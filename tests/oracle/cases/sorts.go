@@ -28,7 +28,7 @@ const (
 )
 
 // sorts are all there are. Small domains make for duplicates, matches and groups. Where values that are equal may look
-// different (1.0 and 1.00), expressions.txt has no function of the sort that tells them apart, as the result would hang on
+// different (1.0 and 1.00), expressions.txt has no function of the sort that distinguishes them, as the result would hang on
 // which of them a group happens to show.
 var sorts = []*sort{
 	{name: "int", sql: "integer", weight: 30, keys: true, how: bare, values: list("0 1 2 3 4 5 6 7 8 -3")},

@@ -10,7 +10,7 @@ import (
 	"github.com/pgsluice/sluice/tests/oracle"
 )
 
-// Recompute keeps each stream table as a table that it fills anew: in immediate mode after each statement that changes a table,
+// Recompute keeps each stream table as a table that it fills again: in immediate mode after each statement that changes a table,
 // in differential mode by Refresh, if a log says that there was such a statement. Without a fault it is right.
 type Recompute struct {
 	names
