@@ -176,7 +176,6 @@ func (b *builder) interfaces(view render.Extension) {
 		}
 	}
 	if len(view.StreamTables) > 0 {
-		b.add("stream_table/pgt_filling.sql", view)
 		b.maintenanceGroups(view)
 		b.frame(view)
 		b.surface(view)

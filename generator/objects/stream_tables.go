@@ -23,7 +23,7 @@ func (b *builder) reads(view render.Extension) {
 	}
 	for _, name := range []string{
 		"pgt_inheritance", "pgt_source_shape", "pgt_source_problem", "pgt_attach_triggers", "pgt_attach_source", "pgt_source_changed",
-		"pgt_sources_fit", "pgt_require_sources",
+		"pgt_sources_fit",
 	} {
 		b.add("source/"+name+".sql", view)
 	}

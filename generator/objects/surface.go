@@ -5,7 +5,7 @@ import "github.com/pgsluice/sluice/generator/render"
 // surface adds the functions by which users inspect stream tables, the alerts, and the retention of the history.
 func (b *builder) surface(view render.Extension) {
 	for _, template := range []string{
-		"pgt_status", "get_refresh_history", "pgt_waiting", "explain_st", "resume_stream_table", "pgt_comparison", "check_stream_table", "alert", "alert_trigger", "trim_history",
+		"pgt_status", "get_refresh_history", "pgt_waiting", "explain_st", "resume_stream_table", "check_stream_table", "alert", "alert_trigger", "trim_history",
 	} {
 		b.add("stream_table/"+template+".sql", view)
 	}

@@ -1,6 +1,10 @@
 package render
 
-import "github.com/pgsluice/sluice/ivm/sqltext"
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
 
 // What the catalog has of a stream table, from which shared functions create it.
 
@@ -171,6 +175,25 @@ func (p Plan) AnyOnline() bool { return p.any(func(t StreamTable) bool { return 
 
 // AnyDelta reports whether a stream table follows change logs.
 func (p Plan) AnyDelta() bool { return p.any(func(t StreamTable) bool { return len(t.Delta) > 0 }) }
+
+// ReadsViews reports whether a stream table reads a view.
+func (p Plan) ReadsViews() bool {
+	return slices.ContainsFunc(p.Reads, func(r Read) bool { return r.Kind == "view" })
+}
+
+// AnyKeys reports whether a stream table that follows change logs finds rows by the unique key of a source.
+func (p Plan) AnyKeys() bool {
+	return slices.ContainsFunc(p.Reads, func(r Read) bool {
+		return slices.ContainsFunc(r.Needs, func(n Need) bool { return len(n.UniqueOn) > 0 })
+	})
+}
+
+// TypedReads reports whether the generated SQL is for certain types of columns only.
+func (p Plan) TypedReads() bool {
+	return slices.ContainsFunc(p.Reads, func(r Read) bool {
+		return slices.ContainsFunc(r.Needs, func(n Need) bool { return len(n.Types) > 0 })
+	})
+}
 
 // AnyFuse reports whether a stream table has a fuse.
 func (p Plan) AnyFuse() bool { return p.any(func(t StreamTable) bool { return t.Fuse != "" }) }

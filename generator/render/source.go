@@ -71,14 +71,14 @@ func (s Source) Unread(few string, atMost int) string {
 // ID is the source's name as the catalog has it.
 func (s Source) ID() string { return s.Table.Plain() }
 
-// Fits lists the columns as the log stores them, each with a comma before it, of row a of Captured.
-func (s Source) Fits(a string) string {
+// Fits lists the columns as the log stores them, each with a comma before it, of row r of the table beside row absent.
+func (s Source) Fits() string {
 	items := []string{""}
 	for _, name := range s.ColumnList {
 		column := sqltext.Ident(name)
-		items = append(items, fmt.Sprintf("%s.pgt_fit(%s.%s, absent.%s, 1)", s.Internal(), a, column, column))
+		items = append(items, fmt.Sprintf("%s.pgt_fit(r.%s, absent.%s, 1)", s.Internal(), column, column))
 	}
-	return wrapped(items)
+	return wrappedAt(items, widestLine, "            ")
 }
 
 // Checked is the condition that the columns have the types for which the table of pending changes was made; empty if there are no columns.
@@ -109,13 +109,6 @@ func lengthless(schema, a string, names []string) string {
 		fmt.Fprintf(&out, ", %s.pgt_fit(%s.%s, %s.%s, 1) as %s", sqltext.Ident(schema), a, column, a, column, column)
 	}
 	return out.String()
-}
-
-// Captured is the FROM clause that reads rows of the table as row a, and beside them row absent, in which names are found that
-// the table has no longer.
-func (s Source) Captured(rows, a string) string {
-	return fmt.Sprintf("(select (null::%s).*) absent\n        cross join lateral (select %s from %s) %s",
-		s.Log, strings.TrimPrefix(s.LogNames(), ", "), rows, a)
 }
 
 // Grouped lists the columns of equal rows a that are added up, each with a comma behind it.
