@@ -17,7 +17,7 @@ func (b *builder) reads(view render.Extension) {
 	if len(view.StreamTables) == 0 {
 		return
 	}
-	if len(view.Sources)+len(view.Captures) > 0 {
+	if len(view.Sources) > 0 {
 		b.add("source/pgt_fit.sql", view)
 		b.add("source/pgt_fit_else.sql", view)
 	}

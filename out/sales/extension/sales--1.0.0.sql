@@ -653,10 +653,12 @@ begin
     v_table := format('%I.%I', c.source_schema, c.source_name)::regclass;
     for v_log in
         select l.name, l.columns, l.pending,
-               -- The types are those of the source, without lengths: a longer value may come. A column that the source has lost is text.
+               -- The types are those of the source, without lengths, which a function's result has not: a longer value may come. A column
+               -- that the source has lost is text.
                (
-                   select string_agg(format(', %1$I.pgt_fit(%2$s, %2$s, 1) as %3$I', 'sales_internal',
-                       coalesce('t.' || quote_ident(a.attname), 'null::text'), n.name), '' order by n.place)
+                   select string_agg(format(', first_value(%s) over () as %I', coalesce('t.' || quote_ident(a.attname), 'null::text'),
+                       n.name), ''
+                       order by n.place)
                    from unnest(l.columns) with ordinality n (name, place)
                    left join pg_attribute a on a.attrelid = v_table and a.attname = n.name and not a.attisdropped
                ) as typed,
@@ -1492,7 +1494,9 @@ begin
     refresh_id := gen_random_uuid();
     if c.effective_mode = 'immediate' then
         mode := c.effective_mode;
-        select r.inserted, r.deleted into inserted, deleted from sales_internal.pgt_refresh_immediate(c) r;
+        select r.inserted, r.deleted
+        into inserted, deleted
+        from sales_internal.pgt_refresh_immediate(c) r;
     else
     -- To be created again where a source was altered, or a user dropped the table of the rows.
     select s.refit or to_regclass(c.rows_table) is null or to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) is null,
@@ -1553,19 +1557,6 @@ begin
         perform sales_internal.pgt_swap(p_stream_table);
     end if;
 end;
-$function$;
-
--- Has the next refresh recompute the stream tables in immediate mode that read the one given: attach() discards what is pending of it.
--- Reads pgt_source_config; writes pgt_stream_table_state.
-create function sales_internal.pgt_recompute_readers(p_stream_table text)
-    returns void
-    language sql
-    set search_path = pg_catalog, pg_temp
-as $function$
-    update sales_internal.pgt_stream_table_state s
-    set seen = null, own_xid = null, own_no = null
-    from sales_internal.pgt_source_config c
-    where c.source = p_stream_table and c.pending is not null and s.stream_table = any (c.readers)
 $function$;
 
 -- Refreshes a stream table if that is due. Notes an error; the third in a row suspends the stream table.
@@ -1900,8 +1891,8 @@ declare
     v_names    text[] := array[]::text[];
     v_values   text := '';
     v_compare  text;
-    v_exact    boolean; -- no changes may wait
     v_counts   bigint[];
+    v_exact    boolean; -- no changes may wait
     v_hint     text;
     v_until    timestamptz := clock_timestamp() + interval '10 seconds';
 begin
@@ -2177,7 +2168,6 @@ begin
             perform sales_internal.pgt_fit_stream_table(v_table.stream_table, v_table.online); -- online, readers never see it empty
             continue when v_table.online;
             perform sales_internal.pgt_refresh(v_table.stream_table, true);
-            perform sales_internal.pgt_recompute_readers(v_table.stream_table);
         else
             perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         end if;
@@ -2189,7 +2179,6 @@ begin
             where s.stream_table = v_table.stream_table and s.seen is null and not s.refit and not s.logged
         ) then
             execute format('select %I.%I()', 'sales_internal', v_table.recompute_function);
-            perform sales_internal.pgt_recompute_readers(v_table.stream_table);
         end if;
     end loop;
     if to_regclass('sales_internal.pending_public_orders') is not null then -- it is missing where the source cannot be followed
@@ -3825,4 +3814,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '3bbb8c5e4efffbb7ef978598f0edf009', 'extension');
+values ('sales', '1.0.0', '7a338d5420684b8be980055ce3cb53b7', 'extension');
