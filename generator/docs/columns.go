@@ -196,7 +196,7 @@ var columns = map[string][]column{
 		{"start_id", "", "It is given ids above this one."},
 		{"created_at", "", "When it was made."},
 		{"paused_at", "", "Since when polls grant nothing; null: they do."},
-		{"last_active_at", "", "When consumers were heard of that are forgotten since."},
+		{"resumed_at", "", "When it was resumed after a pause."},
 		{"idle", "", "The alert was given that nobody consumes."},
 	},
 	"pgt_consumer_group_lag": {

@@ -39,7 +39,7 @@ begin
         perform pg_advisory_xact_lock(%[3]s, v_group.group_no);
         select greatest(s.committed_offset, v_group.start_id) into v_offset from %[5]s.pgt_group_state(v_group) s;
         update %[5]s.pgt_lease_log l
-        set state = 'done', lease_id = null, lost_by = %[5]s.pgt_lost_by(l.lost_by, l.consumer_id)
+        set state = 'done', lost = l.lost or l.consumer_id is not null
         where l.group_no = v_group.group_no and l.state <> 'done';
         select max(l.no) into v_no from %[5]s.pgt_lease_log l where l.group_no = v_group.group_no;
         insert into %[5]s.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)

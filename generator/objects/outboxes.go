@@ -85,17 +85,16 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/enable_outbox.sql", view)
 		b.add("outbox/disable_outbox.sql", view)
 	}
-	for _, name := range []string{"pgt_outbox_counts", "outbox_status", "pgt_watch_outboxes"} {
+	for _, name := range []string{"outbox_status", "pgt_watch_outboxes"} {
 		b.add("outbox/"+name+".sql", view)
 	}
 	for _, name := range []string{
-		"pgt_group", "pgt_lost_by", "pgt_count_ids", "pgt_ask", "pgt_dead_letter", "pgt_lock_leases", "pgt_keep_gap", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_row",
-		"pgt_grant_again", "pgt_grant_due",
+		"pgt_group", "pgt_count_ids", "pgt_dead_letter", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_again",
 	} {
 		b.add("group/"+name+".sql", view)
 	}
 	if ordered {
-		for _, name := range []string{"pgt_give_back_lanes", "pgt_watermark", "pgt_grant_lanes", "pgt_commit_lanes"} {
+		for _, name := range []string{"pgt_lock_leases", "pgt_give_back_lanes", "pgt_watermark", "pgt_grant_lanes", "pgt_commit_lanes"} {
 			b.add("group/"+name+".sql", view)
 		}
 	}

@@ -22,7 +22,7 @@ func (b *builder) reads(view render.Extension) {
 		b.add("source/pgt_fit_else.sql", view)
 	}
 	for _, name := range []string{
-		"pgt_inheritance", "pgt_source_shape", "pgt_source_problem", "pgt_attach_triggers", "pgt_attach_source", "pgt_source_changed",
+		"pgt_inheritance", "pgt_source_shape", "pgt_source_problem", "pgt_attach_source", "pgt_source_changed",
 		"pgt_sources_fit",
 	} {
 		b.add("source/"+name+".sql", view)
@@ -32,7 +32,7 @@ func (b *builder) reads(view render.Extension) {
 		b.add("source/pgt_watch_sources.sql", view)
 	}
 	for _, read := range view.Reads {
-		b.addStatement("row", "pgt_source_config: "+read.ID(), "catalog/pgt_source_row.sql", read, "")
+		b.addStatement("row", "pgt_source_config: "+read.ID(), "catalog/pgt_source_row.sql", render.ReadRow{Read: read, All: view}, "")
 		for _, need := range read.Needs {
 			b.addStatement("row", "pgt_source_reader: "+read.ID()+" "+need.Reader.Plain(), "catalog/pgt_source_reader_row.sql", need, "")
 		}
@@ -92,7 +92,7 @@ func (b *builder) streamTables(p *plan.Plan) {
 			}
 			b.addCreated(c, within(streamTableSection))
 		}
-		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
+		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", render.StreamTableRow{StreamTable: t, All: view}, "")
 		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")
 	}
 }

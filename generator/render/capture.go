@@ -29,7 +29,7 @@ func (c Capture) TriggerNames() []string {
 	return names
 }
 
-// MadeTriggers are the triggers that write what is pending, in the order in which pgt_attach_triggers knows them; none where refreshes do.
+// MadeTriggers are the triggers that write what is pending, in the order in which pgt_attach_source knows them; none where refreshes do.
 func (c Capture) MadeTriggers() []string {
 	if c.Made {
 		return nil

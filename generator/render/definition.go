@@ -8,6 +8,23 @@ import (
 
 // What the catalog has of a stream table, from which shared functions create it.
 
+// StreamTableRow is a stream table's row of the catalog, which has the columns that some stream table needs.
+type StreamTableRow struct {
+	StreamTable
+	All Extension
+}
+
+// ReadRow is a relation's row of the catalog.
+type ReadRow struct {
+	Read
+	All Extension
+}
+
+// Stacked reports whether a stream table reads another.
+func (p Plan) Stacked() bool {
+	return p.any(func(t StreamTable) bool { return len(t.Upstream) > 0 })
+}
+
 // ApplyName is the name of the function that applies its changes; empty if everything is recomputed.
 func (t StreamTable) ApplyName() string {
 	if len(t.Delta) == 0 {
@@ -182,6 +199,15 @@ func (p Plan) Ungrouped() bool {
 func (p Plan) AnyCron() bool {
 	return p.any(func(t StreamTable) bool { return len(t.DueFunctions) > 0 })
 }
+
+// AnySeldom reports whether a refresh after the fill of a stream table would be a waste.
+func (p Plan) AnySeldom() bool { return p.any(func(t StreamTable) bool { return t.Seldom }) }
+
+// AnyIndex reports whether the spec asks for indexes of stream tables.
+func (p Plan) AnyIndex() bool { return p.any(func(t StreamTable) bool { return len(t.Indexes) > 0 }) }
+
+// AnyGrant reports whether roles may read stream tables.
+func (p Plan) AnyGrant() bool { return p.any(func(t StreamTable) bool { return len(t.Grants) > 0 }) }
 
 // AnyOnline reports whether a new definition of a stream table is filled beside the old rows.
 func (p Plan) AnyOnline() bool { return p.any(func(t StreamTable) bool { return t.Online }) }

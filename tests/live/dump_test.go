@@ -112,7 +112,7 @@ var states = []string{
 	"select e::text from app.outbox_keyed e",
 	"select concat_ws(' ', e.tableoid::regclass, e) from app.outbox_parts e",
 	"select (to_jsonb(g) - 'idle')::text from app.pgt_consumer_groups g",
-	"select concat_ws(' ', group_no, lane, no, cur, floor_no, state, ids, consumer_id, case state when 'leased' then until end, attempts, lost_by) from app_internal.pgt_lease_log where state <> 'done'",
+	"select concat_ws(' ', group_no, lane, no, cur, floor_no, state, ids, consumer_id, case state when 'leased' then until end, attempts, lost) from app_internal.pgt_lease_log where state <> 'done'",
 	"select concat_ws(' ', outbox, group_name, committed_offset, max_id, lag_rows, consumer_count, leased_rows) from app.pgt_consumer_group_lag",
 	"select concat_ws(' ', group_name, consumer_id, last_offset, last_commit_at) from app.pgt_consumer_status",
 	"select d::text from app.pgt_consumer_dead_letters d",

@@ -74,7 +74,7 @@ const (
 		from %[1]s.pgt_consumer_groups g
 		cross join lateral %[2]s.pgt_lease_heads(g) h
 		join %[2]s.pgt_lease_log l on l.group_no = g.group_no and l.lane = 0 and l.no >= h.floor_no and l.state = 'gap'
-		join publishers p on p.outbox_name = g.outbox_name and (l.xids is null or p.xid = any (l.xids) or p.vxid = any (l.vxids))
+		join publishers p on p.outbox_name = g.outbox_name and (l.xids is null or p.xid = any (l.xids))
 		left join pg_prepared_xacts x on x.transaction::text::bigint = p.xid::text::bigint %% 4294967296 and x.database = current_database()
 		left join pg_stat_activity a on a.pid = p.pid
 		where h.lane = 0

@@ -112,23 +112,16 @@ drop function events_internal.pgt_commit_lanes(events.pgt_consumer_groups, text,
 drop function events_internal.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz);
 drop function events_internal.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4);
 drop function events_internal.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange);
-drop function events_internal.pgt_grant_due(events.pgt_consumer_groups, int2, text, int4, timestamptz, timestamptz, int8);
-drop function events_internal.pgt_grant_again(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz);
-drop function events_internal.pgt_grant_row(events.pgt_consumer_groups, events_internal.pgt_lease_log, text, int8, timestamptz,
-    timestamptz);
+drop function events_internal.pgt_lock_leases(events.pgt_consumer_groups, text);
+drop function events_internal.pgt_grant_again(events.pgt_consumer_groups, int2, int8, bool, text, int4, timestamptz, timestamptz);
 drop function events_internal.pgt_settle(int4, text, int8, int8, int8, int8, int8, bool, timestamptz, int4);
 drop function events_internal.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot,
     int8, xid8[], text[]);
-drop function events_internal.pgt_keep_gap(int4, int8, int8, int8, int8multirange, xid8[], text[], timestamptz, timestamptz);
-drop function events_internal.pgt_lock_leases(events.pgt_consumer_groups, text);
 drop function events_internal.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text);
-drop function events_internal.pgt_ask(text);
 drop function events_internal.pgt_count_ids(int8multirange);
-drop function events_internal.pgt_lost_by(text[], text);
 drop function events_internal.pgt_group(text, text, text);
 drop function events_internal.pgt_watch_outboxes();
 drop function events.outbox_status(text);
-drop function events_internal.pgt_outbox_counts(text);
 drop function events.outbox_publish(text, text, jsonb, text, jsonb);
 drop function events_internal.pgt_publication(name, regclass, bool);
 drop function events_internal.pgt_outbox_drain(text, int4);
@@ -138,7 +131,7 @@ drop function events_internal.pgt_lease_heads(events.pgt_consumer_groups);
 drop function events_internal.pgt_outbox_name(text);
 drop function events_internal.pgt_lane_waiting(text, int2, int8, int8, int8multirange[]);
 drop function events_internal.pgt_lane_next(text, int2, int8, int8, int4, int8multirange[]);
-drop function events_internal.pgt_lanes_seen(events.pgt_consumer_groups, int8, timestamptz, int8, int8);
+drop function events_internal.pgt_lanes_seen(events.pgt_consumer_groups, int8, int8, int8);
 drop function events_internal.pgt_outbox_next(text, int8, int4);
 drop function events_internal.pgt_publishers(text);
 drop function events_internal.pgt_outbox_visible(text, int8multirange, int4);

@@ -188,7 +188,7 @@ create table events.pgt_consumer_groups (
     start_id          bigint      not null,
     created_at        timestamptz not null default now(),
     paused_at         timestamptz,
-    last_active_at    timestamptz not null default clock_timestamp(), -- of consumers that are forgotten; when it was resumed
+    resumed_at        timestamptz,
     idle              boolean     not null default false -- the alert was given
 );
 comment on table events.pgt_consumer_groups is 'The consumer groups of extension events, one row each. (Sluice: events in events)';
@@ -196,9 +196,9 @@ comment on table events.pgt_consumer_groups is 'The consumer groups of extension
 -- Leases of each consumer group, one row per granted batch; the newest row of a lane is the group's cursor there.
 --
 -- lane: 0, or the hash of the ordering key. cur: the highest id looked at. floor_no: no row below it is open. ids: the ids of the row.
--- state: leased (due if consumer_id is null), gap (ids drawn but not visible), held (ordered rows that wait for a gap), done.
+-- state: leased (due if until has passed), gap (ids drawn but not visible), held (ordered rows that wait for a gap), done.
 -- xids: transactions that a gap or held row waits for; null if unknown. vxids: virtual ids of publishers that had no transaction id yet.
--- until: end of the lease, or when to look for a gap's publishers again. lost_by: consumers that lost it. lease_id: one per poll.
+-- until: end of the lease, or when to look for a gap's publishers. lost: its consumer may not commit it any more. lease_id: one per poll.
 -- Polls append, so their cost does not depend on old transactions. A foreign key would lock the group's row in each poll.
 create table events_internal.pgt_lease_log (
     group_no     integer        not null,
@@ -217,20 +217,17 @@ create table events_internal.pgt_lease_log (
     leased_at    timestamptz not null default clock_timestamp(),
     committed_at timestamptz,
     committed_id bigint,
-    lost_by      text[],
+    lost         boolean     not null default false,
     primary key (group_no, lane, no)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
 
--- The consumers of each group: their heartbeats, and what the trimmed part of the lease log had of them.
+-- The consumers of each group. What they were granted and have committed is in the lease log.
 create table events_internal.pgt_consumers (
-    group_no       integer     not null,
-    consumer_id    text        not null,
-    registered_at  timestamptz not null default clock_timestamp(),
-    heartbeat_at   timestamptz,
-    last_lease_at  timestamptz,
-    last_commit_at timestamptz,
-    last_offset    bigint      not null default 0,
-    healthy        boolean     not null default true, -- as the last alert said
+    group_no      integer     not null,
+    consumer_id   text        not null,
+    registered_at timestamptz not null default clock_timestamp(),
+    heartbeat_at  timestamptz,
+    healthy       boolean     not null default true, -- as the last alert said
     primary key (group_no, consumer_id)
 ) with (fillfactor = 50);
 
@@ -398,7 +395,7 @@ $function$;
 -- The visible ids of an ordered outbox after one and up to another, and of gaps and held rows that may have changed, with key hashes.
 -- Reads the outbox, pgt_lease_log.
 create function events_internal.pgt_lanes_seen(
-    p_group events.pgt_consumer_groups, p_floor_no bigint, p_now timestamptz, p_after bigint, p_upto bigint, out ids bigint[],
+    p_group events.pgt_consumer_groups, p_floor_no bigint, p_after bigint, p_upto bigint, out ids bigint[],
     out hashes bigint[], out gaps bigint[], out held bigint[], out snapshot pg_snapshot
 )
     language plpgsql
@@ -413,10 +410,7 @@ begin
     from events_internal.pgt_lease_log l
     cross join lateral unnest(l.ids) r
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= p_floor_no and l.state in ('gap', 'held')
-      and (
-          l.until <= p_now or l.vxids is not null or l.xids is null or exists
-              (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
-      );
+      and (l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))));
     v_ids := int8multirange(int8range(p_after, p_upto, '(]')) + coalesce(v_ids, '{}');
     case p_group.outbox_name
         when 'account_events' then
@@ -517,9 +511,7 @@ begin
             errcode = '42704',
             message = 'outbox not enabled for stream table: ' || coalesce(p_outbox, '<null>'),
             detail = 'Extension events has no enabled outbox of this name.',
-            hint = coalesce('Its outboxes: ' || (select string_agg(c.outbox_name, ', ' order by c.outbox_name) from
-                events.pgt_outbox_config c) ||
-                '.', 'events.enable_outbox gives a stream table one.');
+            hint = 'Its outboxes: account_events, shop_events.';
     end if;
     return v_names[1];
 end;
@@ -539,7 +531,7 @@ as $function$
 $function$;
 
 -- The state of a group: what it has committed without a gap, what it has not committed, and how much of that is leased.
--- Reads pgt_lease_log, the outbox. Counts a thousand rows of the backlog and a thousand of gaps; beyond, ids, also of rollbacks.
+-- Reads pgt_lease_log, the outbox. Counts a thousand rows of gaps and of the backlog; beyond, ids, also of rollbacks.
 create function events_internal.pgt_group_state(
     p_group events.pgt_consumer_groups, out committed_offset bigint, out max_id bigint, out lag_rows bigint, out leased_rows bigint
 )
@@ -551,7 +543,6 @@ as $function$
 declare
     v_cur   bigint;
     v_floor bigint;
-    v_stirs int8multirange;
     v_ids   int8multirange;
     v_seen  int8multirange;
     v_apart int8multirange[];
@@ -566,20 +557,16 @@ begin
         'done'
     left join lateral (select sum(upper(x) - lower(x))::bigint as ids from unnest(l.ids) x where l.state <> 'gap') r on true;
     -- Where a transaction of a gap has ended since it was looked at, its rows may be there.
-    select range_agg(r) into v_stirs
+    select int8multirange(int8range(v_cur, greatest(max_id, v_cur), '(]')) + coalesce(range_agg(r), '{}') into v_ids
     from events_internal.pgt_lease_log l
     cross join lateral unnest(l.ids) r
-    where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'gap' and (
-        l.vxids is not null or l.xids is null or exists
-            (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
-    );
-    for v_ids in values (int8multirange(int8range(v_cur, greatest(max_id, v_cur), '(]'))), (v_stirs) loop
-        v_seen := events_internal.pgt_outbox_visible(p_group.outbox_name, v_ids, 1000);
-        lag_rows := lag_rows + events_internal.pgt_count_ids(v_seen);
-        if events_internal.pgt_count_ids(v_seen) = 1000 then
-            lag_rows := lag_rows + events_internal.pgt_count_ids(v_ids * int8multirange(int8range(upper(v_seen) - 1, max_id, '(]')));
-        end if;
-    end loop;
+    where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'gap' and
+        (l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))));
+    v_seen := events_internal.pgt_outbox_visible(p_group.outbox_name, v_ids, 1000);
+    lag_rows := lag_rows + events_internal.pgt_count_ids(v_seen);
+    if events_internal.pgt_count_ids(v_seen) = 1000 then
+        lag_rows := lag_rows + events_internal.pgt_count_ids(v_ids * int8multirange(int8range(upper(v_seen), null)));
+    end if;
     if p_group.outbox_name in ('account_events') then
         -- Lanes stand where they stand; from a thousand rows on each is estimated.
         select array_agg(l.ids) into v_apart
@@ -683,8 +670,8 @@ begin
 end;
 $function$;
 
--- Creates the publication of an outbox if it is missing, and adds the outbox's table. Refuses one that extension events did not create.
--- Reads pg_publication, pgt_origin. Ours has the table, or, after a restore, no table and the same owner.
+-- Creates the publication of an outbox, or adds the outbox's table to one that a restore left empty.
+-- Reads pg_publication, pgt_origin. Fails if somebody else has a publication of this name.
 create function events_internal.pgt_publication(p_name name, p_table regclass, p_segmented boolean)
     returns void
     language plpgsql
@@ -695,26 +682,21 @@ declare
     v_found record;
 begin
     select p.pubowner::regrole as owner,
-           p.pubowner = (select x.relowner from pg_class x where x.oid = p_table) as same,
-           exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = p_table) as own,
-           not p.puballtables and not exists (select from pg_publication_rel r where r.prpubid = p.oid) as nothing
+           exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = p_table) as has_table,
+           not p.puballtables and not exists (select from pg_publication_rel r where r.prpubid = p.oid) and (
+               p.pubowner = (select x.relowner from pg_class x where x.oid = p_table) or exists
+                   (select from events_internal.pgt_origin o where o.row_xmin is distinct from o.xmin::text)
+           ) as is_left
     into v_found
     from pg_publication p
     where p.pubname = p_name;
-    if v_found.owner is null and has_database_privilege(current_database(), 'create') then
-        execute format('create publication %I for table %s with (publish = ''insert'', publish_via_partition_root = %L)',
-            p_name, p_table, case when p_segmented then 'on' else 'off' end);
-    elsif v_found.nothing and (v_found.same or exists
-        (select from events_internal.pgt_origin o where o.row_xmin is distinct from o.xmin::text)) then
+    if v_found.is_left then
         if pg_has_role(v_found.owner, 'usage') then
             execute format('alter publication %I add table %s', p_name, p_table);
         end if;
-    elsif not v_found.own then
-        raise exception using
-            errcode = '42710',
-            message = 'publication already exists: ' || p_name,
-            detail = format('It is of role %s and without table %s, so extension %s did not make it.', v_found.owner, p_table, 'events'),
-            hint = 'Rename or drop it, or give the outbox another name in the spec.';
+    elsif v_found.has_table is not true and has_database_privilege(current_database(), 'create') then
+        execute format('create publication %I for table %s with (publish = ''insert'', publish_via_partition_root = %L)',
+            p_name, p_table, case when p_segmented then 'on' else 'off' end);
     end if;
 end;
 $function$;
@@ -760,27 +742,6 @@ $function$;
 comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is
     'Publishes an event to an outbox in the caller''s transaction. (Sluice: events in events)';
 
--- The rows of an outbox. pending: claim checks that a group has not acknowledged. Null if it is not enabled. Reads the outbox.
-create function events_internal.pgt_outbox_counts(
-    p_outbox text, out row_count bigint, out oldest_row_at timestamptz, out newest_row_at timestamptz, out pending bigint
-)
-    language plpgsql
-    stable
-as $function$
-begin
-    case p_outbox
-        when 'shop_events' then
-            select count(*), min(e.created_at), max(e.created_at), 0::bigint
-            into row_count, oldest_row_at, newest_row_at, pending
-            from events.outbox_shop_events e;
-        when 'account_events' then
-            select count(*), min(e.created_at), max(e.created_at), 0::bigint
-            into row_count, oldest_row_at, newest_row_at, pending
-            from events.outbox_account_events e;
-    end case;
-end;
-$function$;
-
 -- The state of one outbox, or of all.
 -- Reads the outboxes.
 create function events.outbox_status(p_name text default null)
@@ -792,24 +753,30 @@ create function events.outbox_status(p_name text default null)
     stable
 as $function$
 declare
-    v_name text := case when p_name is not null then events_internal.pgt_outbox_name(p_name) end;
+    v_name  text := case when p_name is not null then events_internal.pgt_outbox_name(p_name) end;
+    v_table regclass;
 begin
-    return query
-    select coalesce(c.pgt_name, c.outbox_name), format('%I.%I', c.outbox_schema, c.outbox_table_name), c.enabled_at,
-           coalesce(trim_scale(extract(epoch from c.retention)::numeric / 3600),
-               events_internal.pgt_setting('outbox_retention_hours')::numeric),
-           r.row_count, r.oldest_row_at, r.newest_row_at, z.bytes, r.pending,
-           case when z.bytes > events_internal.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024 then 'degraded' else 'ok' end
-    from events.pgt_outbox_config c
-    cross join lateral (
-        select coalesce(sum(pg_total_relation_size(r.oid)), 0)::bigint as bytes
+    for pgt_name, v_table, outbox_table, enabled_at, retention_hours, total_bytes, storage_status in
+        select coalesce(c.pgt_name, c.outbox_name), t.name::regclass, t.name, c.enabled_at,
+               coalesce(trim_scale(extract(epoch from c.retention)::numeric / 3600),
+                   events_internal.pgt_setting('outbox_retention_hours')::numeric),
+               z.bytes, case when z.bytes > events_internal.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024 then 'degraded'
+                   else 'ok' end
+        from events.pgt_outbox_config c
+        cross join lateral (select format('%I.%I', c.outbox_schema, c.outbox_table_name) as name) t
+        cross join lateral (
+            select coalesce(sum(pg_total_relation_size(r.oid)), 0)::bigint as bytes
         from pg_namespace n
         join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
         where n.nspname = c.outbox_schema
-    ) z
-    cross join lateral events_internal.pgt_outbox_counts(c.outbox_name) r
-    where c.outbox_name = v_name or v_name is null
-    order by c.outbox_name;
+        ) z
+        where c.outbox_name = v_name or v_name is null
+        order by c.outbox_name
+    loop
+        execute format('select count(*), min(e.created_at), max(e.created_at), 0 from %s e', v_table)
+        into row_count, oldest_row_at, newest_row_at, claim_check_pending_count;
+        return next;
+    end loop;
 end;
 $function$;
 comment on function events.outbox_status(text) is 'The state of one outbox, or of all. (Sluice: events in events)';
@@ -894,18 +861,6 @@ begin
 end;
 $function$;
 
--- Adds a consumer to those that have lost a lease. Keeps the last 16.
-create function events_internal.pgt_lost_by(p_lost_by text[], p_consumer text)
-    returns text[]
-    language sql
-    immutable
-as $function$
-    select case
-        when p_consumer is null or p_consumer = any (p_lost_by) then p_lost_by
-        else p_lost_by[greatest(1, cardinality(p_lost_by) - 14):] || p_consumer
-    end
-$function$;
-
 -- The number of ids in ranges. Like others that polls call, it is no function in SQL, which PostgreSQL would plan in each transaction.
 create function events_internal.pgt_count_ids(p_ids int8multirange)
     returns bigint
@@ -914,19 +869,6 @@ create function events_internal.pgt_count_ids(p_ids int8multirange)
 as $function$
 begin
     return (select coalesce(sum(upper(r) - lower(r)), 0)::bigint from unnest(p_ids) r);
-end;
-$function$;
-
--- The transactions that may still publish to an outbox: the ids of those that have one, the virtual ids of the others. Reads pg_locks.
-create function events_internal.pgt_ask(p_outbox text, out xids xid8[], out vxids text[], out marks int4multirange[])
-    language plpgsql
-as $function$
-begin
-    select coalesce(array_agg(p.xid order by p.xid) filter (where p.xid is not null), '{}'),
-           coalesce(array_agg(p.vxid order by p.vxid) filter (where p.xid is null), '{}'),
-           coalesce(array_agg(p.marks order by p.xid) filter (where p.xid is not null), '{}')
-    into xids, vxids, marks
-    from events_internal.pgt_publishers(p_outbox) p;
 end;
 $function$;
 
@@ -973,130 +915,78 @@ begin
 end;
 $function$;
 
--- Locks the leases of a consumer. Null if it commits, rejects or extends one at this moment. Locks rows of pgt_lease_log.
-create function events_internal.pgt_lock_leases(p_group events.pgt_consumer_groups, p_consumer text)
-    returns tid[]
-    language sql
-as $function$
-    with held as materialized (
-        select l.ctid as at
-        from events_internal.pgt_lease_heads(p_group) h
-        join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
-        where l.state = 'leased' and l.consumer_id = p_consumer
-    ),
-    locked as materialized (
-        select l.ctid as at from events_internal.pgt_lease_log l where l.ctid = any (array(select h.at from held h)) for update skip locked
-    )
-    select case when (select count(*) from locked) = (select count(*) from held) then array(select f.at from locked f) end
-$function$;
-
--- Adds a gap to a group's lease log, merged with gaps that wait for the same transactions. Returns the newest number.
--- Writes pgt_lease_log. Merges only gaps that are not larger than the result, so each id is written again once per doubling.
-create function events_internal.pgt_keep_gap(
-    p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_ids int8multirange, p_xids xid8[], p_vxids text[],
-    p_until timestamptz, p_since timestamptz
-)
-    returns bigint
-    language plpgsql
-as $function$
-declare
-    v_others int8multirange;
-    v_since  timestamptz;
-begin
-    if p_xids is not null and p_vxids is null then
-        with alike as (
-            select l.no, pg_column_size(l.ids) as size, sum(pg_column_size(l.ids)) over (order by pg_column_size(l.ids), l.no) as upto
-            from events_internal.pgt_lease_log l
-            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and l.xids = p_xids and l.vxids is null
-        ),
-        chosen as (
-            select a.no, bool_and(2 * a.size <= a.upto + pg_column_size(p_ids)) over (order by a.size, a.no) as fits from alike a
-        ),
-        merged as (
-            update events_internal.pgt_lease_log l
-            set state = 'done'
-            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any
-                (array(select c.no from chosen c where c.fits))
-            returning l.ids, l.leased_at
-        )
-        select range_agg(r), min(m.leased_at) into v_others, v_since from merged m cross join lateral unnest(m.ids) r;
-    end if;
-    insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, vxids, until, leased_at)
-    values (p_group_no, p_last_no + 1, p_cur, p_floor_no, 'gap', p_ids + coalesce(v_others, '{}'), p_xids, p_vxids, p_until,
-        least(p_since, v_since));
-    return p_last_no + 1;
-end;
-$function$;
-
--- Takes visible ids out of gaps p_due, adds the ids of p_new as a gap, and notes who can still publish what is left; what nobody can is
--- dropped.
--- Writes pgt_lease_log; returns its newest number. p_snapshot: from before p_visible was read. p_xids, p_vxids: publishers before that,
--- which alone can publish ids up to p_drawn; null if not looked for. One without a transaction id may have drawn an id, so it is looked for
+-- Takes p_visible out of all gaps, adds gap p_new, and notes which transactions can publish it and gaps p_gaps; drops what none can.
+-- Writes pgt_lease_log; returns its newest number.
+--
+-- p_snapshot: from before p_visible was read. p_xids, p_vxids: the publishers before that, after ids were drawn up to p_drawn; null if they
+-- were not looked for. One without a transaction id may have drawn an id: until none of the first such ones is left, all is looked at
 -- again.
 create function events_internal.pgt_narrow_gaps(
-    p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_due bigint[], p_new int8multirange,
+    p_group_no integer, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_now timestamptz, p_gaps bigint[], p_new int8multirange,
     p_visible int8multirange, p_snapshot pg_snapshot, p_drawn bigint, p_xids xid8[], p_vxids text[]
 )
     returns bigint
     language plpgsql
 as $function$
 declare
-    v_new   int8multirange := p_new - coalesce(p_visible, '{}');
-    v_drawn boolean := upper(v_new) - 1 <= p_drawn;
-    v_soon  timestamptz := p_now + interval '20 milliseconds';
-    v_later timestamptz := p_now + interval '1 second'; -- ids that are still to be drawn, below one that was inserted with its id
-    v_last  bigint := p_last_no;
-    v_gap   record;
+    v_count integer;
+    v_merge boolean := p_last_no - p_floor_no > 64 and ( -- gaps that wait for the same transactions become one
+        select count(*) > 16
+        from events_internal.pgt_lease_log l
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap'
+    );
 begin
-    if not isempty(v_new) and (v_drawn and p_xids = '{}' and p_vxids = '{}') is not true then
-        v_last := events_internal.pgt_keep_gap(
-            p_group_no, p_floor_no, v_last, p_cur, v_new, case when v_drawn and p_vxids = '{}' then p_xids end,
-            case when v_drawn then nullif(p_vxids, '{}') end,
-            case when not v_drawn then v_later when p_vxids = '{}' then 'infinity' else v_soon end, p_now
-        );
-    end if;
-    if p_due is null then
-        return v_last;
-    end if;
-    for v_gap in
-        with looked as (
-            update events_internal.pgt_lease_log l
-            set state = 'done'
-            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (p_due)
-              and (p_xids is not null or l.xids is not null or l.ids && p_visible)
-            returning l.ids - coalesce(p_visible, '{}') as ids, l.xids, l.vxids, l.until, l.leased_at
-        ),
-        narrowed as (
-            select l.ids, l.leased_at,
-                   case
-                       when upper(l.ids) - 1 <= p_drawn and (l.vxids is not null or l.xids is null and p_vxids = '{}') then p_xids
-                       when l.xids is not null
-                           then array(select x from unnest(l.xids) x where not pg_visible_in_snapshot(x, p_snapshot) order by x)
-                   end as xids,
-                   case
-                       when p_xids is null or upper(l.ids) - 1 > p_drawn then l.vxids
-                       when l.vxids is not null then nullif(array(select v from unnest(l.vxids) v where v = any (p_vxids) order by v), '{}')
-                       when l.xids is null then nullif(p_vxids, '{}')
-                   end as vxids,
-                   case when p_xids is null or l.until > p_now then l.until when upper(l.ids) - 1 > p_drawn then v_later end as until
-            from looked l
+    with closed as (
+        update events_internal.pgt_lease_log l
+        set state = 'done'
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (
+            l.ids && p_visible or l.no = any (p_gaps) and (p_drawn is not null or l.xids is not null) or v_merge and l.xids is not null
         )
-        select n.xids, n.vxids, range_agg(r) as ids, min(n.leased_at) as since,
-               case when n.xids is not null and n.vxids is null then 'infinity' else coalesce(min(n.until), v_soon) end as until
-        from narrowed n
-        cross join lateral unnest(n.ids) r
-        where n.xids is distinct from '{}' or n.vxids is not null
-        group by n.xids, n.vxids
-    loop
-        v_last := events_internal.pgt_keep_gap(
-            p_group_no, p_floor_no, v_last, p_cur, v_gap.ids, v_gap.xids, v_gap.vxids, v_gap.until, v_gap.since
-        );
-    end loop;
-    return v_last;
+        returning l.ids, l.xids, l.vxids, l.until, l.leased_at, coalesce(l.no = any (p_gaps), false) as looked_at
+    ),
+    gaps as (
+        select g.ids - p_visible as ids, x.xids, v.vxids, g.leased_at,
+               case
+                   when x.xids is not null then 'infinity'
+                   when upper(g.ids) - 1 > p_drawn then p_now + interval '1 second' -- the row above them was inserted with its id
+                   when p_drawn is not null then p_now + interval '20 milliseconds'
+                   else g.until
+               end as until
+        from (
+            select c.* from closed c
+            union all
+            select p_new, null, null, p_now + interval '20 milliseconds', p_now, true
+        ) g
+        cross join lateral (
+            select case
+                when g.looked_at and g.xids is null and upper(g.ids) - 1 <= p_drawn
+                    then array(select x from unnest(coalesce(g.vxids, p_vxids)) x where x = any (p_vxids) order by x)
+                else g.vxids
+            end as vxids
+        ) v
+        cross join lateral (
+            select case
+                when not g.looked_at then g.xids
+                when g.xids is not null then array(select x from unnest(g.xids) x where not pg_visible_in_snapshot(x, p_snapshot) order by
+                    x)
+                when v.vxids = '{}' then p_xids
+            end as xids
+        ) x
+    )
+    insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, vxids, until, leased_at)
+    select p_group_no, p_last_no + row_number() over (), p_cur, p_floor_no, 'gap', range_agg(r), g.xids, g.vxids, min(g.until),
+        min(g.leased_at)
+    from gaps g
+    cross join lateral unnest(g.ids) r
+    where g.xids is distinct from '{}'
+    group by g.xids, g.vxids;
+    get diagnostics v_count = row_count;
+    return p_last_no + v_count;
 end;
 $function$;
 
--- The visible ids of gaps that are due and of p_rows rows after p_cur up to p_upto, p_limit at most; null if none. Notes gaps in between.
+-- The visible ids of gaps that may have changed and of p_rows rows after p_cur up to p_upto, p_limit at most; null if none. Notes gaps in
+-- between.
 -- Reads the outbox, pg_locks; writes pgt_lease_log. Looks for publishers, unless an older gap will do so soon.
 create function events_internal.pgt_settle(
     p_group_no integer, p_outbox text, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_upto bigint, p_rows bigint, p_gaps boolean,
@@ -1105,169 +995,130 @@ create function events_internal.pgt_settle(
     language plpgsql
 as $function$
 declare
-    v_due      bigint[];
-    v_gaps     int8multirange := int8multirange();
-    v_ask      boolean := p_upto - p_cur > p_rows;
+    v_gaps     bigint[];
+    v_ids      int8multirange := int8multirange();
     v_next     int8multirange := int8multirange(int8range(p_cur, coalesce(p_upto, p_cur), '(]'));
+    v_look     boolean := p_upto - p_cur > p_rows;
     v_drawn    bigint;
     v_xids     xid8[];
     v_vxids    text[];
     v_snapshot pg_snapshot;
 begin
     if p_gaps then
-        select array_agg(distinct l.no), coalesce(range_agg(r), '{}'), bool_or(l.until <= p_now) or v_ask and not bool_or(l.xids is null)
-        into v_due, v_gaps, v_ask
+        select array_agg(distinct l.no), coalesce(range_agg(r), '{}'), bool_or(l.until <= p_now) or v_look and not bool_or(l.xids is null)
+        into v_gaps, v_ids, v_look
         from events_internal.pgt_lease_log l
         cross join lateral unnest(l.ids) r
-        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and (
-            l.until <= p_now or l.xids is null or exists
-                (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
-        );
+        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and
+            (l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))));
     end if;
-    if v_ask then
+    if v_look then
         v_drawn := (events_internal.pgt_outbox_ids(p_outbox)).drawn_id;
-        select a.xids, a.vxids into v_xids, v_vxids from events_internal.pgt_ask(p_outbox) a;
+        select coalesce(array_agg(p.xid order by p.xid) filter (where p.xid is not null), '{}'),
+               coalesce(array_agg(p.vxid order by p.vxid) filter (where p.xid is null), '{}')
+        into v_xids, v_vxids
+        from events_internal.pgt_publishers(p_outbox) p;
     end if;
     -- Later than the look for publishers: one that is not among them and has published has committed it.
     v_snapshot := pg_current_snapshot();
-    ids := events_internal.pgt_outbox_visible(p_outbox, v_gaps + v_next, p_limit);
+    ids := events_internal.pgt_outbox_visible(p_outbox, v_ids + v_next, p_limit);
     if events_internal.pgt_count_ids(ids) >= p_limit then
         v_next := v_next * int8multirange(int8range(null, upper(ids), '()')); -- only so far has been looked
-        if isempty(v_next) then
-            -- There may be more in the gaps, which the next poll is granted.
-            update events_internal.pgt_lease_log l
-            set ids = l.ids - pgt_settle.ids,
-                state = case when isempty(l.ids - pgt_settle.ids) then 'done' else 'gap' end
-            where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.no = any (v_due) and l.ids && pgt_settle.ids;
-            v_due := null;
-        end if;
+        v_gaps := case when not isempty(v_next) then v_gaps end;
     end if;
     cur := coalesce(upper(v_next) - 1, p_cur);
     last_no := events_internal.pgt_narrow_gaps(
-        p_group_no, p_floor_no, p_last_no, cur, p_now, v_due, v_next, ids, v_snapshot, v_drawn, v_xids, v_vxids
+        p_group_no, p_floor_no, p_last_no, cur, p_now, v_gaps, v_next, coalesce(ids, '{}'), v_snapshot, v_drawn, v_xids, v_vxids
     );
 end;
 $function$;
 
--- Grants a consumer the first p_limit rows of an open lease; the others are due. ids is null if none is left or max_attempts is reached.
--- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
-create function events_internal.pgt_grant_row(
-    p_group events.pgt_consumer_groups, p_lease events_internal.pgt_lease_log, p_consumer text, p_limit bigint, p_now timestamptz,
-    p_until timestamptz, out ids int8multirange, out attempts integer
-)
-    language plpgsql
-as $function$
-begin
-    attempts := p_lease.attempts + 1;
-    if attempts > p_group.max_attempts then
-        perform events_internal.pgt_dead_letter(
-            p_group, p_lease.ids, p_lease.consumer_id, p_lease.attempts, format('not committed in %s attempts', p_lease.attempts)
-        );
-    else
-        ids := events_internal.pgt_outbox_visible(p_group.outbox_name, p_lease.ids, p_limit::integer);
-    end if;
-    if ids is null then -- given up, or deleted by force
-        update events_internal.pgt_lease_log l
-        set state = 'done', lease_id = null
-        where l.group_no = p_lease.group_no and l.lane = p_lease.lane and l.no = p_lease.no;
-        return;
-    end if;
-    update events_internal.pgt_lease_log l
-    set ids = pgt_grant_row.ids,
-        lease_id = pg_current_xact_id()::text::bigint,
-        consumer_id = p_consumer,
-        until = p_until,
-        attempts = pgt_grant_row.attempts,
-        leased_at = p_now,
-        committed_id = case when l.consumer_id = p_consumer then l.committed_id end,
-        lost_by = events_internal.pgt_lost_by(p_lease.lost_by, nullif(p_lease.consumer_id, p_consumer))
-    where l.group_no = p_lease.group_no and l.lane = p_lease.lane and l.no = p_lease.no;
-    if events_internal.pgt_count_ids(ids) >= p_limit then
-        insert into events_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, attempts, lost_by)
-        select h.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', p_lease.ids - pgt_grant_row.ids, p_lease.attempts,
-               events_internal.pgt_lost_by(p_lease.lost_by, p_lease.consumer_id)
-        from events_internal.pgt_lease_log h
-        where h.group_no = p_lease.group_no and h.lane = p_lease.lane and not isempty(p_lease.ids - pgt_grant_row.ids)
-        order by h.no desc
-        limit 1;
-    end if;
-end;
-$function$;
-
--- Grants a consumer its own leases again, the lowest first, under a new lease, so that it holds only what this poll returns.
--- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. busy: the consumer commits some at this moment.
+-- Grants a consumer the first p_limit rows of its own lease (p_held) or of the lowest one that is due; the others are due.
+-- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. ids: null if there is none, empty while it commits its own lease.
 create function events_internal.pgt_grant_again(
-    p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_now timestamptz, p_until timestamptz,
-    out ids int8multirange[], out attempts integer[], out busy boolean
+    p_group events.pgt_consumer_groups, p_lane smallint, p_floor_no bigint, p_held boolean, p_consumer text, p_limit integer,
+    p_now timestamptz, p_until timestamptz, out ids int8multirange, out attempts integer
 )
     language plpgsql
 as $function$
 declare
-    v_held    tid[] := events_internal.pgt_lock_leases(p_group, p_consumer);
-    v_lease   events_internal.pgt_lease_log;
-    v_granted record;
-    v_left    bigint := p_batch_size::bigint;
-begin
-    busy := v_held is null;
-    for v_lease in select l.* from events_internal.pgt_lease_log l where l.ctid = any (v_held) order by lower(l.ids) loop
-        if v_left <= 0 then -- due for any consumer
-            update events_internal.pgt_lease_log l
-            set consumer_id = null, until = '-infinity', lost_by = events_internal.pgt_lost_by(l.lost_by, p_consumer)
-            where l.group_no = v_lease.group_no and l.lane = v_lease.lane and l.no = v_lease.no;
-            continue;
-        end if;
-        select g.ids, g.attempts into v_granted from events_internal.pgt_grant_row(p_group, v_lease, p_consumer, v_left, p_now, p_until) g;
-        continue when v_granted.ids is null;
-        ids := ids || v_granted.ids;
-        attempts := attempts || v_granted.attempts;
-        -- of lane 0 there is one
-        v_left := case when v_lease.lane > 0 then v_left - events_internal.pgt_count_ids(v_granted.ids) else 0 end;
-    end loop;
-end;
-$function$;
-
--- Grants a consumer up to p_batch_size rows of the lowest lease that is due again. ids is null if there is none.
--- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters.
-create function events_internal.pgt_grant_due(
-    p_group events.pgt_consumer_groups, p_lane smallint, p_consumer text, p_batch_size integer, p_now timestamptz,
-    p_until timestamptz, p_floor_no bigint, out ids int8multirange, out attempts integer
-)
-    language plpgsql
-as $function$
-declare
-    v_due  events_internal.pgt_lease_log;
-    v_held tid[];
+    v_lease events_internal.pgt_lease_log;
+    v_held  boolean := p_held;
+    v_locks tid[];
 begin
     loop
-        select l.* into v_due
+        select l.* into v_lease
         from events_internal.pgt_lease_log l
-        where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no and l.state = 'leased' and l.until <= p_now
-        order by lower(l.ids)
+        where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no and l.state = 'leased'
+          and (l.until <= p_now or v_held and l.consumer_id = p_consumer and not l.lost)
+        order by v_held and (l.consumer_id = p_consumer and not l.lost) is true desc, lower(l.ids)
         limit 1
-        for update skip locked; -- one whose consumer commits just now is no more due
-        exit when not found;
-        -- A lane goes on in order: not past rows whose consumer commits just now.
-        exit when p_lane > 0 and exists (
-            select
-            from events_internal.pgt_lease_log l
-            where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no
-              and l.state = 'leased' and lower(l.ids) < lower(v_due.ids)
-        );
-        if v_due.consumer_id is not null then
-            -- Who may commit together what it holds must then commit none of it: it loses all leases, or none if it commits one at this
-            -- moment.
-            -- Their times stay, so nobody is granted one that still runs.
-            v_held := events_internal.pgt_lock_leases(p_group, v_due.consumer_id);
-            exit when v_held is null;
-            update events_internal.pgt_lease_log l
-            set consumer_id = null, lost_by = events_internal.pgt_lost_by(l.lost_by, v_due.consumer_id)
-            where l.ctid = any (v_held);
+        for update skip locked; -- not one that its consumer commits at this moment
+        if v_held and (v_lease.consumer_id = p_consumer and not v_lease.lost) is not true then
+            ids := '{}';
+            return;
         end if;
-        select g.ids, g.attempts into ids, attempts
-        from events_internal.pgt_grant_row(p_group, v_due, p_consumer, p_batch_size, p_now, p_until) g;
+        exit when v_lease.no is null;
+        if p_lane > 0 and not v_held then
+            -- A lane is granted in order: not past rows whose consumer commits them at this moment.
+            exit when exists (
+                select
+                from events_internal.pgt_lease_log l
+                where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no
+                  and l.state = 'leased' and lower(l.ids) < lower(v_lease.ids)
+            );
+            -- A consumer commits all of its lanes together, so it loses all of its leases, or none if it commits one at this moment.
+            -- They end when they would have ended.
+            v_locks := events_internal.pgt_lock_leases(p_group, case when not v_lease.lost then v_lease.consumer_id end);
+            exit when v_locks is null;
+            update events_internal.pgt_lease_log l set lost = true where l.ctid = any (v_locks);
+        end if;
+        attempts := v_lease.attempts + 1;
+        if attempts > p_group.max_attempts then
+            perform events_internal.pgt_dead_letter(
+                p_group, v_lease.ids, v_lease.consumer_id, v_lease.attempts, format('not committed in %s attempts', v_lease.attempts)
+            );
+        else
+            ids := events_internal.pgt_outbox_visible(p_group.outbox_name, v_lease.ids, p_limit);
+        end if;
+        update events_internal.pgt_lease_log l
+        set state = 'done', lease_id = null, lost = l.lost or coalesce(l.consumer_id <> p_consumer, false)
+        where l.group_no = p_group.group_no and l.lane = p_lane and l.no = v_lease.no;
         exit when ids is not null;
+        v_held := false; -- it was rejected after p_max_attempts, or deleted by force
     end loop;
+    insert into events_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
+    select p_group.group_no, p_lane, h.no + g.no, h.cur, p_floor_no, 'leased', g.ids, g.lease_id, g.consumer_id, g.until, g.attempts
+    from (
+        select l.no, l.cur
+        from events_internal.pgt_lease_log l
+        where l.group_no = p_group.group_no and l.lane = p_lane
+        order by l.no desc
+        limit 1
+    ) h
+    cross join (
+        values (1, pgt_grant_again.ids, pg_current_xact_id()::text::bigint, p_consumer, p_until, pgt_grant_again.attempts),
+               (2, v_lease.ids - pgt_grant_again.ids, null, null, '-infinity', v_lease.attempts)
+    ) g (no, ids, lease_id, consumer_id, until, attempts)
+    where not isempty(g.ids);
 end;
+$function$;
+
+-- Locks the leases of a consumer in all lanes. Null if it commits, rejects or extends one at this moment. Locks rows of pgt_lease_log.
+create function events_internal.pgt_lock_leases(p_group events.pgt_consumer_groups, p_consumer text)
+    returns tid[]
+    language sql
+as $function$
+    with held as materialized (
+        select l.ctid as at
+        from events_internal.pgt_lease_heads(p_group) h
+        join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+        where l.state = 'leased' and l.consumer_id = p_consumer and not l.lost
+    ),
+    locked as materialized (
+        select l.ctid as at from events_internal.pgt_lease_log l where l.ctid = any (array(select h.at from held h)) for update skip locked
+    )
+    select case when (select count(*) from locked) = (select count(*) from held) then array(select f.at from locked f) end
 $function$;
 
 -- Makes rows of an ordered outbox due that their lanes have passed, each in its lane. Reads the outbox; writes pgt_lease_log.
@@ -1307,7 +1158,9 @@ declare
     v_upto    bigint;
     v_rows    bigint;
     v_drawn   bigint;
-    v_asked   record;
+    v_xids    xid8[];
+    v_vxids   text[];
+    v_marks   int4multirange[];
     v_seen    record;
     v_visible int8multirange;
     v_free    int8multirange;
@@ -1324,10 +1177,8 @@ begin
     end if;
     select coalesce(min(l.no), v_head.no + 1) as floor_no,
            count(*) > 0 as there,
-           bool_or(
-               l.until <= p_now or l.vxids is not null or l.xids is null or exists
-                   (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
-           ) as due
+           bool_or(l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))))
+               as due
     into v_open
     from events_internal.pgt_lease_log l
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_head.floor_no and l.state <> 'done';
@@ -1343,17 +1194,21 @@ begin
             (p_group.group_no, v_no, v_upto, v_no + 1, 'done', '{}');
     elsif v_rows > 0 or v_open.due then
         v_drawn := (events_internal.pgt_outbox_ids(p_group.outbox_name)).drawn_id;
-        select a.xids, a.vxids, a.marks into v_asked from events_internal.pgt_ask(p_group.outbox_name) a;
-        select s.* into v_seen from events_internal.pgt_lanes_seen(p_group, v_open.floor_no, p_now, water, v_upto) s;
+        select coalesce(array_agg(p.xid order by p.xid) filter (where p.xid is not null), '{}'),
+               coalesce(array_agg(p.vxid order by p.vxid) filter (where p.xid is null), '{}'),
+               coalesce(array_agg(p.marks order by p.xid) filter (where p.xid is not null), '{}')
+        into v_xids, v_vxids, v_marks
+        from events_internal.pgt_publishers(p_group.outbox_name) p;
+        select s.* into v_seen from events_internal.pgt_lanes_seen(p_group, v_open.floor_no, water, v_upto) s;
         v_visible := coalesce((select range_agg(int8range(i, i, '[]')) from unnest(v_seen.ids) i), '{}');
         v_no := events_internal.pgt_narrow_gaps(
             p_group.group_no, v_open.floor_no, v_no, v_upto, p_now, v_seen.gaps, int8multirange(int8range(water, v_upto, '(]')),
-            v_visible, v_seen.snapshot, v_drawn, v_asked.xids, v_asked.vxids
+            v_visible, v_seen.snapshot, v_drawn, v_xids, v_vxids
         );
         select coalesce(range_agg(int8range(s.id, s.id, '[]')), '{}') as ids, array_agg(distinct p.xid) as xids
         into v_held
         from unnest(v_seen.ids, v_seen.hashes) s (id, hash)
-        join unnest(v_asked.xids, v_asked.marks) p (xid, marks) on p.marks @> (s.hash >> 4 & 127)::integer and p.marks @>
+        join unnest(v_xids, v_marks) p (xid, marks) on p.marks @> (s.hash >> 4 & 127)::integer and p.marks @>
             (128 + (s.hash >> 11 & 127))::integer
         where not pg_visible_in_snapshot(p.xid, v_seen.snapshot)
           and exists (
@@ -1412,7 +1267,7 @@ as $function$
 declare
     v_first integer := floor(random() * 16)::integer;
     v_lane  smallint;
-    v_again record;
+    v_held  tid[];
     v_water record;
     v_head  record;
     v_open  record;
@@ -1420,19 +1275,36 @@ declare
     v_tries integer;
     v_left  integer := p_batch_size;
 begin
-    if exists (
-        select
-        from events_internal.pgt_lease_heads(p_group) h
-        join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
-        where l.state = 'leased' and l.consumer_id = p_consumer
-    ) then
-        select g.ids, g.attempts, g.busy into v_again from
-            events_internal.pgt_grant_again(p_group, p_consumer, p_batch_size, p_now, p_until) g;
-        if v_again.busy or v_again.ids is not null then
-            ids := v_again.ids;
-            attempts := v_again.attempts;
-            return;
+    v_held := events_internal.pgt_lock_leases(p_group, p_consumer);
+    if v_held is null then -- it commits some at this moment
+        return;
+    end if;
+    for v_open in
+        select l.no, l.lane, n.first_no
+        from events_internal.pgt_lease_log l
+        cross join lateral (
+            select min(o.no) as first_no
+            from events_internal.pgt_lease_log o
+            where o.group_no = l.group_no and o.lane = l.lane and o.no >= l.floor_no and o.state = 'leased'
+        ) n
+        where l.ctid = any (v_held)
+        order by lower(l.ids)
+    loop
+        if v_left <= 0 then -- due for any consumer
+            update events_internal.pgt_lease_log l
+            set lost = true, until = '-infinity'
+            where l.group_no = p_group.group_no and l.lane = v_open.lane and l.no = v_open.no;
+            continue;
         end if;
+        select g.ids, g.attempts into v_ids, v_tries
+        from events_internal.pgt_grant_again(p_group, v_open.lane, v_open.first_no, true, p_consumer, v_left, p_now, p_until) g;
+        continue when v_ids is null;
+        ids := ids || v_ids;
+        attempts := attempts || v_tries;
+        v_left := (v_left - events_internal.pgt_count_ids(v_ids))::integer;
+    end loop;
+    if ids is not null then
+        return;
     end if;
     select w.water, w.apart into v_water from events_internal.pgt_watermark(p_group, p_now, p_batch_size) w;
 
@@ -1454,7 +1326,7 @@ begin
         v_ids := null;
         if v_open.due then
             select g.ids, g.attempts into v_ids, v_tries
-            from events_internal.pgt_grant_due(p_group, v_lane, p_consumer, v_left, p_now, p_until, v_head.floor_no) g;
+            from events_internal.pgt_grant_again(p_group, v_lane, v_open.first_no, false, p_consumer, v_left, p_now, p_until) g;
             -- One that is committed just now keeps the lane.
             continue when v_ids is null and exists (
                 select
@@ -1503,7 +1375,7 @@ begin
                 committed_at = clock_timestamp(),
                 committed_id = upper(l.ids * v_upto) - 1
             where l.group_no = p_group.group_no and l.lane = v_head.lane and l.no >= v_head.floor_no
-              and l.state = 'leased' and l.consumer_id = p_consumer and lower(l.ids) <= p_offset
+              and l.state = 'leased' and l.consumer_id = p_consumer and not l.lost and lower(l.ids) <= p_offset
               and (p_lease_id is null or l.lease_id = p_lease_id)
             returning l.committed_id
         loop
@@ -1528,7 +1400,7 @@ declare
 begin
     perform pg_advisory_xact_lock(-2102687222, p_group.group_no);
     update events_internal.pgt_lease_log l
-    set state = 'done', lease_id = null, lost_by = events_internal.pgt_lost_by(l.lost_by, l.consumer_id)
+    set state = 'done', lost = l.lost or l.consumer_id is not null
     where l.group_no = p_group.group_no and l.state <> 'done';
     select coalesce(max(l.no), 0) into v_no from events_internal.pgt_lease_log l where l.group_no = p_group.group_no;
 
@@ -1569,30 +1441,24 @@ declare
     v_outbox text;
     v_group  events.pgt_consumer_groups;
 begin
-    if octet_length(p_group) between 1 and 63 is not true or p_auto_offset_reset in ('latest', 'earliest') is not true or p_max_attempts <
-        1 then
+    if (octet_length(p_group) between 1 and 63 and p_auto_offset_reset in ('latest', 'earliest')) is not true or p_max_attempts < 1 then
         raise exception using
             errcode = '22023',
-            message = case when p_max_attempts < 1 then 'p_max_attempts must be 1 or more'
-                when p_auto_offset_reset in ('latest', 'earliest') then 'p_group must have 1 to 63 bytes'
-                else 'p_auto_offset_reset must be latest or earliest' end,
+            message = 'p_group must have 1 to 63 bytes, p_auto_offset_reset be latest or earliest, p_max_attempts be 1 or more',
             detail = format('Consumer group %L, p_auto_offset_reset %L, p_max_attempts %L.', p_group, p_auto_offset_reset, p_max_attempts),
-            hint = 'Give a short name, latest (what commits from now on) or earliest (all rows), and 1 attempt or more, or null for any '
-                'number.';
+            hint = 'latest is what commits from now on, earliest all rows; p_max_attempts null is any number.';
     end if;
     perform events_internal.pgt_check_origin();
     v_outbox := events_internal.pgt_outbox_name(p_outbox);
-    loop
+    insert into events.pgt_consumer_groups (group_name, outbox_name, auto_offset_reset, max_attempts, start_id)
+    values (p_group, v_outbox, p_auto_offset_reset, p_max_attempts, 0)
+    on conflict (group_name) do nothing
+    returning * into v_group;
+    if found then
+        perform events_internal.pgt_start(v_group, case p_auto_offset_reset when 'earliest' then 0 end);
+    else
         select g.* into v_group from events.pgt_consumer_groups g where g.group_name = p_group;
-        exit when found;
-        insert into events.pgt_consumer_groups (group_name, outbox_name, auto_offset_reset, max_attempts, start_id)
-        values (p_group, v_outbox, p_auto_offset_reset, p_max_attempts, 0)
-        on conflict (group_name) do nothing
-        returning * into v_group;
-        if found then
-            perform events_internal.pgt_start(v_group, case p_auto_offset_reset when 'earliest' then 0 end);
-        end if;
-    end loop;
+    end if;
     if (v_group.outbox_name, v_group.auto_offset_reset, v_group.max_attempts) is distinct from
         (v_outbox, p_auto_offset_reset, p_max_attempts) then
         raise exception using
@@ -1691,9 +1557,6 @@ begin
     if v_group.outbox_name in ('account_events') then
         select g.ids, g.attempts into v_lanes
         from events_internal.pgt_grant_lanes(events_internal.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
-        if v_lanes.ids is not null then
-            v_lease := pg_current_xact_id()::text::bigint;
-        end if;
     else
     select h.no, h.cur, o.* into v_head
     from (
@@ -1707,10 +1570,8 @@ begin
         select coalesce(min(l.no), h.no + 1) as floor_no,
                coalesce(bool_or(l.state = 'leased' and l.consumer_id = p_consumer), false) as held,
                coalesce(bool_or(l.state = 'leased' and l.until <= v_now), false) as due,
-               coalesce(bool_or(l.state = 'gap' and (
-                   l.until <= v_now or l.xids is null or exists
-                       (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot())))
-               )), false) as gaps
+               coalesce(bool_or(l.state = 'gap' and (l.xids is null or exists
+                   (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))))), false) as gaps
         from events_internal.pgt_lease_log l
         where l.group_no = v_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state <> 'done'
     ) o;
@@ -1731,14 +1592,11 @@ begin
         v_no := v_no + found::integer;
         v_floor := v_floor + found::integer;
     end if;
-    if v_head.held then
-        select case when g.busy then '{}' else g.ids[1] end, g.attempts[1] into v_ids, v_tries
-        from events_internal.pgt_grant_again(events_internal.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
-    end if;
-    if v_ids is null and v_head.due then
+    if v_head.held or v_head.due then
         select g.ids, g.attempts into v_ids, v_tries
-        from events_internal.pgt_grant_due(events_internal.pgt_group(p_group), 0::smallint, p_consumer, p_batch_size, v_now, v_until,
-            v_floor) g;
+        from events_internal.pgt_grant_again(
+            events_internal.pgt_group(p_group), 0::smallint, v_floor, v_head.held, p_consumer, p_batch_size, v_now, v_until
+        ) g;
     end if;
     if v_ids is null then
         -- What comes next, and what has come of gaps.
@@ -1758,12 +1616,12 @@ begin
             ) s;
         end if;
         if v_ids is not null then
-            v_lease := pg_current_xact_id()::text::bigint;
             insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
-            values (v_group.group_no, v_no + 1, v_last, v_floor, 'leased', v_ids, v_lease, p_consumer, v_until, v_tries);
+            values (
+                v_group.group_no, v_no + 1, v_last, v_floor, 'leased', v_ids, pg_current_xact_id()::text::bigint, p_consumer, v_until,
+                    v_tries
+            );
         end if;
-    elsif not isempty(v_ids) then
-        v_lease := pg_current_xact_id()::text::bigint;
     end if;
     end if;
     if not v_group.known then
@@ -1773,6 +1631,7 @@ begin
         on conflict do nothing;
     end if;
 
+    v_lease := pg_current_xact_id_if_assigned()::text::bigint;
     -- In a statement of its own: a snapshot from before the grant would lack rows that it covers.
     case v_group.outbox_name
         when 'shop_events' then
@@ -1824,16 +1683,15 @@ begin
         select
         from events_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and l.consumer_id = p_consumer and l.lease_id = p_lease_id
-          and (l.state = 'leased' or l.committed_at is not null)
+          and (l.state = 'leased' or l.committed_at is not null) and not l.lost
     ) or p_lease_id is null and exists (
         select
         from events_internal.pgt_lease_log l
-        where l.group_no = p_group.group_no and p_consumer = any (l.lost_by) and lower(l.ids) <= p_offset
-          and (l.consumer_id is distinct from p_consumer or l.committed_id is null)
+        where l.group_no = p_group.group_no and l.consumer_id = p_consumer and l.lost and lower(l.ids) <= p_offset
           and not exists (
               select
               from events_internal.pgt_lease_log c
-              where c.group_no = p_group.group_no and c.consumer_id = p_consumer and c.committed_at >= l.leased_at
+              where c.group_no = p_group.group_no and c.consumer_id = p_consumer and not c.lost and c.committed_at >= l.leased_at
                 and (c.committed_id = p_offset or c.state = 'done' and c.ids @> p_offset)
           )
     ) then
@@ -1920,7 +1778,8 @@ begin
         select l.lane, l.no, l.ids, l.attempts
         from events_internal.pgt_lease_heads(v_group) h
         join events_internal.pgt_lease_log l on l.group_no = v_group.group_no and l.lane = h.lane and l.no >= h.floor_no
-        where l.state = 'leased' and l.consumer_id = p_consumer and l.ids && v_ids and (p_lease_id is null or l.lease_id = p_lease_id)
+        where l.state = 'leased' and l.consumer_id = p_consumer and not l.lost and l.ids && v_ids
+          and (p_lease_id is null or l.lease_id = p_lease_id)
         order by l.lane, l.no
         for update of l
     loop
@@ -1999,7 +1858,7 @@ begin
     with extended as (
         update events_internal.pgt_lease_log l
         set until = greatest(l.until, v_now + make_interval(secs => p_extension_seconds))
-        where l.group_no = v_group.group_no and l.state = 'leased' and l.consumer_id = p_consumer and l.until > v_now
+        where l.group_no = v_group.group_no and l.state = 'leased' and l.consumer_id = p_consumer and not l.lost and l.until > v_now
           and (p_lease_id is null or l.lease_id = p_lease_id)
         returning l.until
     )
@@ -2095,7 +1954,7 @@ as $function$
 begin
     perform events_internal.pgt_group(p_group);
     update events.pgt_consumer_groups g
-    set paused_at = null, last_active_at = clock_timestamp() -- it was not idle
+    set paused_at = null, resumed_at = clock_timestamp() -- it was not idle
     where g.group_name = p_group and g.paused_at is not null;
 end;
 $function$;
@@ -2105,19 +1964,19 @@ comment on function events.resume_group(text) is 'Resumes a paused group. (Sluic
 create view events.pgt_consumer_offsets as
 select g.outbox_name, g.group_name, c.consumer_id, c.last_offset, c.last_commit_at, c.last_heartbeat_at
 from (
-    select x.group_no, x.consumer_id, max(x.last_offset) as last_offset, max(x.last_commit_at) as last_commit_at,
-           max(x.heard_of_at) as last_heartbeat_at
+    select x.group_no, x.consumer_id, coalesce(max(x.committed_id), 0) as last_offset, max(x.committed_at) as last_commit_at,
+           max(x.active_at) as last_heartbeat_at
     from (
-        select k.group_no, k.consumer_id, k.last_offset, k.last_commit_at,
-               greatest(k.heartbeat_at, k.registered_at, k.last_lease_at, k.last_commit_at) as heard_of_at, true as is_kept
-        from events_internal.pgt_consumers k
-        union all
-        select l.group_no, l.consumer_id, l.committed_id, l.committed_at, greatest(l.leased_at, l.committed_at), false
+        select l.group_no, l.consumer_id, l.committed_id, l.committed_at, greatest(l.leased_at, l.committed_at) as active_at, false as
+            is_known
         from events_internal.pgt_lease_log l
         where l.consumer_id is not null
+        union all
+        select k.group_no, k.consumer_id, null, null, greatest(k.heartbeat_at, k.registered_at), true
+        from events_internal.pgt_consumers k
     ) x
     group by x.group_no, x.consumer_id
-    having bool_or(x.is_kept)
+    having bool_or(x.is_known)
 ) c
 join events.pgt_consumer_groups g on g.group_no = c.group_no;
 comment on view events.pgt_consumer_offsets is 'The consumers of each group and how far each has committed. (Sluice: events in events)';
@@ -2128,7 +1987,7 @@ select g.outbox_name, g.group_name, l.consumer_id, lower(l.ids) as first_id, upp
        l.until as visibility_until, l.attempts
 from events_internal.pgt_lease_log l
 join events.pgt_consumer_groups g on g.group_no = l.group_no
-where l.state = 'leased' and l.consumer_id is not null;
+where l.state = 'leased' and l.consumer_id is not null and not l.lost;
 comment on view events.pgt_consumer_leases is
     'Leases of consumers, with those that have expired and were not granted again yet. (Sluice: events in events)';
 
@@ -2187,8 +2046,8 @@ $function$;
 comment on function events.consumer_lag(text) is
     'The consumers of a group, or of all, and what the group has not committed. (Sluice: events in events)';
 
--- Deletes finished rows of the lease log and keeps what they have of consumers. Keeps lost leases for a day.
--- Writes pgt_lease_log, pgt_consumers.
+-- Deletes finished rows of the lease log, but for the latest of each consumer. Keeps lost leases for a day.
+-- Writes pgt_lease_log.
 create function events_internal.pgt_trim_leases()
     returns void
     language plpgsql
@@ -2207,103 +2066,83 @@ begin
         cross join lateral events_internal.pgt_lease_heads(g) h
         where h.floor_no > 256
     loop
-        with free as materialized ( -- without those to whom an open transaction writes, such as a heartbeat in one: the next time
-            select c.consumer_id
-            from events_internal.pgt_consumers c
-            where c.group_no = v_head.group_no and c.consumer_id in (
-                select l.consumer_id
-                from events_internal.pgt_lease_log l
-                where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no < v_head.upto and l.state = 'done'
-            )
-            for update skip locked
-        ),
-        trimmed as (
-            delete from events_internal.pgt_lease_log l
-            where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no < v_head.upto and l.state = 'done'
-              and (l.lost_by is null or l.leased_at < clock_timestamp() - interval '1 day')
-              and (l.consumer_id is null or l.consumer_id = any (array(select f.consumer_id from free f)) or not exists (
-                  select from events_internal.pgt_consumers c where c.group_no = l.group_no and c.consumer_id = l.consumer_id
-              ))
-            returning l.consumer_id, l.leased_at, l.committed_at, l.committed_id
-        )
-        update events_internal.pgt_consumers c
-        set last_lease_at = greatest(c.last_lease_at, t.leased_at),
-            last_commit_at = greatest(c.last_commit_at, t.committed_at),
-            last_offset = greatest(c.last_offset, t.committed_id)
-        from (
-            select d.consumer_id, max(d.leased_at) as leased_at, max(d.committed_at) as committed_at, max(d.committed_id) as committed_id
-            from trimmed d
-            group by d.consumer_id
-        ) t
-        where c.group_no = v_head.group_no and c.consumer_id = t.consumer_id and c.consumer_id = any
-            (array(select f.consumer_id from free f));
+        delete from events_internal.pgt_lease_log l
+        where l.group_no = v_head.group_no and l.lane = v_head.lane and l.no = any (array(
+            select d.no
+            from (
+                select o.no, o.consumer_id, not o.lost or o.leased_at < clock_timestamp() - interval '1 day' as is_over,
+                       o.no = max(o.no) over consumer or o.committed_at = max(o.committed_at) over consumer
+                           or o.committed_id = max(o.committed_id) over consumer as is_latest
+                from events_internal.pgt_lease_log o
+                where o.group_no = v_head.group_no and o.lane = v_head.lane and o.no < v_head.upto and o.state = 'done'
+                window consumer as (partition by o.consumer_id)
+            ) d
+            where d.is_over and (d.is_latest is not true or not exists (
+                select from events_internal.pgt_consumers c where c.group_no = v_head.group_no and c.consumer_id = d.consumer_id
+            ))
+        ));
     end loop;
 end;
 $function$;
 
 -- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts idle groups.
--- Writes pgt_consumers, pgt_consumer_groups, pgt_lease_log; notifies pg_trickle_alert. Skips rows that an open transaction has locked.
+-- Writes pgt_consumers, pgt_consumer_groups; notifies pg_trickle_alert. Skips rows that an open transaction has locked.
 create function events_internal.pgt_watch_consumers()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set jit = off
-    set lock_timeout = '100ms'
 as $function$
 declare
-    v_consumer record;
-    v_idle     record;
-    v_stale    interval := make_interval(days => events_internal.pgt_setting('consumer_stale_offset_threshold_days')::integer);
-    v_dead     interval := case when events_internal.pgt_setting('consumer_cleanup_enabled') = 'on' then
+    v_alert jsonb;
+    v_idle  record;
+    v_stale interval := make_interval(days => events_internal.pgt_setting('consumer_stale_offset_threshold_days')::integer);
+    v_dead  interval := case when events_internal.pgt_setting('consumer_cleanup_enabled') = 'on' then
         least(v_stale, make_interval(hours => events_internal.pgt_setting('consumer_dead_threshold_hours')::integer)) end;
 begin
-    for v_consumer in
-        select c.group_no, c.healthy as was_healthy, d.dead, s.*
-        from events.pgt_consumer_status s
-        join events.pgt_consumer_groups g on g.group_name = s.group_name
-        join events_internal.pgt_consumers c on c.group_no = g.group_no and c.consumer_id = s.consumer_id
-        cross join lateral (
-            select coalesce(s.last_heartbeat_at < clock_timestamp() - v_dead, false) and not exists (
-                select
-                from events_internal.pgt_lease_log l
-                where l.group_no = c.group_no and l.consumer_id = c.consumer_id and l.state = 'leased' and l.until > clock_timestamp()
-            ) as dead
-        ) d
-        where (c.healthy <> s.healthy or d.dead)
-          and greatest(c.heartbeat_at, c.registered_at, c.last_lease_at, c.last_commit_at) <= s.last_heartbeat_at -- not heard of meanwhile
-        for update of c skip locked
-    loop
-        if v_consumer.was_healthy and not v_consumer.healthy then
-            perform pg_notify('pg_trickle_alert', jsonb_build_object(
-                'type', 'consumer_unhealthy', 'outbox', v_consumer.outbox, 'group', v_consumer.group_name,
-                'consumer', left(v_consumer.consumer_id, 1000), 'last_heartbeat_at', v_consumer.last_heartbeat_at
-            )::text);
-        end if;
-        if not v_consumer.dead then
+    for v_alert in
+        with seen as materialized (
+            select c.group_no, c.healthy as was_healthy, d.dead, s.*
+            from events.pgt_consumer_status s
+            join events.pgt_consumer_groups g on g.group_name = s.group_name
+            join events_internal.pgt_consumers c on c.group_no = g.group_no and c.consumer_id = s.consumer_id
+            cross join lateral (
+                select coalesce(s.last_heartbeat_at < clock_timestamp() - v_dead, false) and not exists (
+                    select
+                    from events_internal.pgt_lease_log l
+                    where l.group_no = c.group_no and l.consumer_id = c.consumer_id and l.state = 'leased' and not l.lost
+                      and l.until > clock_timestamp()
+                ) as dead
+            ) d
+            where (c.healthy <> s.healthy or d.dead)
+              and greatest(c.heartbeat_at, c.registered_at) <= s.last_heartbeat_at -- no heartbeat meanwhile
+            for update of c skip locked
+        ),
+        forgotten as (
+            delete from events_internal.pgt_consumers c using seen s where s.dead and c.group_no = s.group_no and c.consumer_id =
+                s.consumer_id
+        ),
+        noted as (
             update events_internal.pgt_consumers c
-            set healthy = v_consumer.healthy
-            where c.group_no = v_consumer.group_no and c.consumer_id = v_consumer.consumer_id;
-            continue;
-        end if;
-        delete from events_internal.pgt_consumers c where c.group_no = v_consumer.group_no and c.consumer_id = v_consumer.consumer_id;
-        -- A lease that it commits after all, in a transaction as long, stays.
-        update events_internal.pgt_lease_log l
-        set until = '-infinity', consumer_id = null, lost_by = events_internal.pgt_lost_by(l.lost_by, v_consumer.consumer_id)
-        where l.ctid = any (array(
-            select o.ctid
-            from events_internal.pgt_lease_log o
-            where o.group_no = v_consumer.group_no and o.state = 'leased' and o.consumer_id = v_consumer.consumer_id
-            for update skip locked
-        ));
-        update events.pgt_consumer_groups g
-        set last_active_at = greatest(g.last_active_at, v_consumer.last_heartbeat_at)
-        where g.ctid = any (array(
-            select x.ctid from events.pgt_consumer_groups x where x.group_no = v_consumer.group_no for update skip locked
-        ));
-        perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'consumer_reaped', 'outbox', v_consumer.outbox, 'group', v_consumer.group_name,
-            'consumer', left(v_consumer.consumer_id, 1000), 'last_offset', v_consumer.last_offset
-        )::text);
+            set healthy = s.healthy
+            from seen s
+            where not s.dead and c.group_no = s.group_no and c.consumer_id = s.consumer_id
+        )
+        select jsonb_build_object(
+            'type', 'consumer_unhealthy', 'outbox', s.outbox, 'group', s.group_name, 'consumer', left(s.consumer_id, 1000),
+            'last_heartbeat_at', s.last_heartbeat_at
+        )
+        from seen s
+        where s.was_healthy and not s.healthy
+        union all
+        select jsonb_build_object(
+            'type', 'consumer_reaped', 'outbox', s.outbox, 'group', s.group_name, 'consumer', left(s.consumer_id, 1000),
+            'last_offset', s.last_offset
+        )
+        from seen s
+        where s.dead
+    loop
+        perform pg_notify('pg_trickle_alert', v_alert::text);
     end loop;
 
     -- A group is idle if it had something to consume and no activity for some time; polls that find nothing leave no trace.
@@ -2314,11 +2153,11 @@ begin
         cross join lateral events_internal.pgt_group_state(w) s
         cross join lateral (select clock_timestamp() - coalesce(o.idle_after, v_stale) as since) t
         cross join lateral (
-            select w.paused_at is null and s.lag_rows > 0 and greatest(w.created_at, w.last_active_at) < t.since
+            select w.paused_at is null and s.lag_rows > 0 and greatest(w.created_at, w.resumed_at) < t.since
                and not exists (
                    select
                    from events_internal.pgt_consumers c
-                   where c.group_no = w.group_no and greatest(c.heartbeat_at, c.registered_at, c.last_lease_at, c.last_commit_at) > t.since
+                   where c.group_no = w.group_no and greatest(c.heartbeat_at, c.registered_at) > t.since
                )
                and not exists (
                    select
@@ -2759,7 +2598,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '55f2d61b10db092acd3855b3026493a4', 'plain');
+values ('events', '1.0.0', 'd5acdcee0290ec85e2b163ee8b25d4b2', 'plain');
 select events.attach();
 
 commit;

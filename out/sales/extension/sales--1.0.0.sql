@@ -107,9 +107,7 @@ $function$;
 -- Numbers the rows of all change logs of extension sales. No cache: numbers grow within a transaction, and past a refresh's own_no.
 create sequence sales_internal.pgt_change_no as bigint cache 1;
 
--- The stream tables of extension sales, one row each, as the spec has them. Functions that all stream tables share read from it what
--- differs between them.
---
+-- The stream tables of extension sales, one row each, as the spec has them: the data of the functions that all of them share.
 -- Names of relations are as regclass reads them, functions are in the extension's schema, and lists of columns and conditions are SQL.
 create table sales_internal.pgt_stream_table_config (
     stream_table       text not null primary key, -- schema.name
@@ -156,25 +154,16 @@ create table sales_internal.pgt_stream_table_config (
     shown_columns      text not null,    -- the view's columns of row r of rows_table
     shown_if           text,             -- null: every row
     repeats            boolean not null, -- a row is shown __mult times
-    grants             name[] not null,  -- roles that may read it
-    -- change logs of its refresh group, where that reads something through several paths; null: it does not
-    path_logs          text[],
-    path_tables        text[],           -- other tables that the group reads, without a change log
-    path_foreign       text              -- one of these whose changes no transaction of this database shows
+    grants             name[] not null  -- roles that may read it
 );
 
 -- How far each stream table has come: its frontier, and how its refreshes went.
 --
--- seen: the snapshot of the last refresh; a change of a transaction that it shows is applied. Null: not filled yet.
--- own_xid, own_no: the refresh's own transaction, which its snapshot does not show, and the number up to which changes of it are applied.
---
--- refit: the rows table may no longer have the columns of the query; the next refresh compares them. remake: it has an older definition.
---
--- unkeyed: tables that have lost the key by which rows are found. As long as rows do not share it, all is recomputed.
---
+-- seen: the snapshot of the last refresh, whose transactions are applied; null: not filled. own_xid, own_no: the refresh's own transaction,
+-- which its snapshot does not show, and the number up to which changes of it are applied. refit: the rows table may no longer have the
+-- columns of the query; the next refresh compares them. remake: it has an older definition. unkeyed: sources that lost the key by which
+-- rows are found: all is recomputed.
 -- logged: in immediate mode, and not filled: triggers only log changes of its sources.
---
--- A row is updated at each refresh: fillfactor leaves room for new versions beside the old ones.
 create table sales_internal.pgt_stream_table_state (
     stream_table       text        not null primary key,
     seen               pg_snapshot,
@@ -191,8 +180,7 @@ create table sales_internal.pgt_stream_table_state (
     unkeyed            text[]      not null default '{}'
 ) with (fillfactor = 20);
 
--- What stream tables read: the change log that refreshes follow, what is pending for those in immediate mode, and the triggers that write
--- these.
+-- The sources of stream tables: their change logs, what is pending for immediate mode, and the triggers that write them.
 create table sales_internal.pgt_source_config (
     source            text    not null primary key, -- schema.name
     source_schema     name    not null,
@@ -205,19 +193,19 @@ create table sales_internal.pgt_source_config (
     change_log        text,             -- as regclass reads it; null where no refresh follows its changes
     log_columns       name[]  not null,
     log_indexes       name[]  not null, -- on transactions, and on rows that say that the source was truncated
-    triggers          name[]  not null, -- after insert, update, delete, truncate, for each row, and before insert: see pgt_attach_triggers
-    capture           name,             -- the function that they call
+    triggers          name[]  not null, -- after insert, update, delete, truncate, for each row, and before insert: see pgt_attach_source
+    capture           name,              -- the function that they call
     pending           text,             -- as regclass reads it; null where no stream table in immediate mode follows it
-    pending_columns   name[]  not null,
+    pending_columns   name[],
     pending_index     name,
-    pending_triggers  name[]  not null, -- in the same order, and before and after each statement
-    pending_functions name[]  not null  -- that they call; null: there is no such trigger
+    pending_triggers  name[],           -- in the same order, and before and after each statement
+    pending_functions name[]            -- that they call; null: there is no such trigger
 );
 
 -- What each stream table assumes of each source. Others may read other columns of the same table.
 --
--- columns: that must be there; null: any. types: theirs, where the SQL was made for them; not_null: those of them that hold no null;
--- unique_on: those that no two rows share, by which rows are found; alike: those of which equal values are the same.
+-- columns: that must be there; null: any. types: theirs, where the SQL is for these only. not_null: hold no null. unique_on: find rows, as
+-- no two share them. alike: equal values are the same.
 create table sales_internal.pgt_source_reader (
     source       text   not null,
     stream_table text   not null,
@@ -241,12 +229,12 @@ create table sales_internal.pgt_source_state (
 
 -- The stream tables of extension sales: their definitions, how they are kept up to date, and their state.
 --
--- status: stale is what is refreshed, but from a stream table that is not. staleness: how long ago the table was last equal to its query;
--- null before it is filled, nothing where changes apply at once; of one that is stale, that of the stream tables it comes from.
+-- staleness: how long ago the table was last equal to its query; null before it is filled, 0 where changes apply at once. status stale: it
+-- is refreshed, but reads a stream table that is not, whose staleness it has then.
 create view sales.pgt_stream_tables as
-with recursive
-state as materialized (
-    select c.*,
+with state as materialized (
+    select c.pgt_name, c.pgt_schema, c.query, c.refresh_mode, c.effective_mode, c.effective_reason, c.strategy, c.schedule,
+           c.stream_table, c.upstream, c.refresh_order,
            case
                when s.suspended_at is not null then 'suspended'
                when s.consecutive_errors > 0 or p.problem is not null then 'failing'
@@ -255,57 +243,32 @@ state as materialized (
            end as status,
            s.last_refresh_at,
            case
-               when s.last_refresh_at is null then null
-               when c.effective_mode in ('immediate', 'at_commit') and not s.logged and s.consecutive_errors = 0 and s.suspended_at is null
-                   then interval '0'
-               else greatest(interval '0', clock_timestamp() - s.last_refresh_at)
+               when c.effective_mode in ('immediate', 'at_commit') and s.last_refresh_at is not null and not s.logged and
+                   s.consecutive_errors = 0
+                   and s.suspended_at is null then interval '0'
+               when s.last_refresh_at is not null then greatest(interval '0', clock_timestamp() - s.last_refresh_at)
            end as staleness,
-           s.consecutive_errors,
-           coalesce(p.problem, s.last_error) as last_error,
-           s.suspended_at
+           s.consecutive_errors, coalesce(p.problem, s.last_error) as last_error, s.suspended_at
     from sales_internal.pgt_stream_table_config c
     join sales_internal.pgt_stream_table_state s using (stream_table)
-    -- The problems of its sources.
     left join lateral (
         select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as
             problem
         from sales_internal.pgt_source_state f
         where f.problems ? c.stream_table
     ) p on true
-),
--- Stream tables that are not refreshed, and those that read them.
-behind (stream_table, comes_from) as (
-    select r.stream_table, r.source
-    from state s
-    join sales_internal.pgt_source_reader r on r.source = s.stream_table
-    where s.status in ('failing', 'suspended')
-    union
-    select r.stream_table, b.comes_from
-    from behind b
-    join sales_internal.pgt_source_reader r on r.source = b.stream_table
 )
-select s.pgt_name,
-       s.pgt_schema,
-       s.query,
-       s.refresh_mode,
-       s.effective_mode,
-       s.effective_reason,
-       s.strategy,
-       s.schedule,
+select s.pgt_name, s.pgt_schema, s.query, s.refresh_mode, s.effective_mode, s.effective_reason, s.strategy, s.schedule,
        case when s.status = 'active' and o.reason is not null then 'stale' else s.status end as status,
-       s.last_refresh_at,
-       greatest(s.staleness, o.staleness) as staleness,
-       s.consecutive_errors,
-       coalesce(s.last_error, o.reason) as last_error,
-       s.suspended_at
+       s.last_refresh_at, greatest(s.staleness, o.staleness) as staleness, s.consecutive_errors,
+       coalesce(s.last_error, o.reason) as last_error, s.suspended_at
 from state s
 left join lateral (
     select string_agg(format('comes from %s, which is %s', u.stream_table, u.status) || coalesce(': ' || u.last_error, ''), '; ' order by
         u.refresh_order) as reason,
            max(u.staleness) as staleness
-    from behind b
-    join state u on u.stream_table = b.comes_from
-    where b.stream_table = s.stream_table
+    from state u
+    where u.stream_table = any (s.upstream) and u.status in ('failing', 'suspended')
 ) o on true
 order by s.refresh_order;
 comment on view sales.pgt_stream_tables is
@@ -328,11 +291,8 @@ comment on table sales.pgt_refresh_history is
     '(Sluice: sales in sales)';
 create index pgt_refresh_history_started on sales.pgt_refresh_history (stream_table, started_at);
 
--- Gives p_value where it is of the type of p_as, which is what a change log stores.
--- From the capture functions; p_rank makes PostgreSQL prefer this one to the next of the same name.
---
--- Which of the two is meant is settled when a capture function is planned, and planned anew after each ALTER TABLE; both are inlined
--- and cost nothing then.
+-- Returns p_value where it has the type of p_as, which a change log stores. p_rank makes PostgreSQL prefer it to the next function of this
+-- name. The choice is made when a capture function is planned, again after each ALTER TABLE; both are inlined and cost nothing then.
 create function sales_internal.pgt_fit(p_value anyelement, p_as anyelement, p_rank integer)
     returns anyelement
     language sql
@@ -340,8 +300,7 @@ create function sales_internal.pgt_fit(p_value anyelement, p_as anyelement, p_ra
     parallel safe
 as $function$select $1$function$;
 
--- Gives p_as, a null, where p_value is of another type than the change log stores: its column's type was altered since.
--- From the capture functions. The writer goes on; the next refresh finds the alteration and recomputes.
+-- Returns p_as, a null, where p_value has another type, as its column was altered: the writer goes on, and the next refresh recomputes.
 create function sales_internal.pgt_fit(p_value anyelement, p_as anycompatible, p_rank bigint)
     returns anycompatible
     language sql
@@ -544,21 +503,64 @@ begin
 end;
 $function$;
 
--- Creates the triggers of ours on a source and on the tables below it where they are missing, enables them, and drops those that do not
--- belong there.
+-- Creates, where they are missing, the change log of a source, the table for what is pending of it, and the triggers that write them.
 -- A statement fires statement triggers of the table that it names only, so each table below has them. PostgreSQL itself gives row triggers
 -- of a partitioned table to its partitions. Where there are tables above, only row triggers fire for statements on those.
-create function sales_internal.pgt_attach_triggers(c sales_internal.pgt_source_config)
+create function sales_internal.pgt_attach_source(p_source text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
-    v_table     oid := to_regclass(format('%I.%I', c.source_schema, c.source_name))::oid;
-    v_logs      boolean := exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = any (c.readers) and s.logged);
+    c           sales_internal.pgt_source_config;
+    v_table     regclass;
+    v_log       record;
+    v_logs      boolean;
     v_statement text;
 begin
+    select s.* into c from sales_internal.pgt_source_config s where s.source = p_source;
+    v_table := format('%I.%I', c.source_schema, c.source_name)::regclass;
+    v_logs := exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = any (c.readers) and s.logged);
+    for v_log in
+        select l.name, l.columns, l.pending,
+               -- The types are those of the source, without lengths, which a function's result has not: a longer value may come. A column
+               -- that the source has lost is text.
+               (
+                   select string_agg(format(', first_value(%s) over () as %I', coalesce('t.' || quote_ident(a.attname), 'null::text'),
+                       n.name), ''
+                       order by n.place)
+                   from unnest(l.columns) with ordinality n (name, place)
+                   left join pg_attribute a on a.attrelid = v_table and a.attname = n.name and not a.attisdropped
+               ) as typed,
+               -- Whether it has these columns, with the types of the source. A column that the source has lost does no harm.
+               (
+                   select array_agg(o.attname order by o.attnum) = array['__no', '__xid', '__mult']::name[] || l.columns
+                          and bool_or((o.atttypid, o.attcollation) <> (a.atttypid, a.attcollation)) is not true
+                   from pg_attribute o
+                   left join pg_attribute a on a.attrelid = v_table and a.attname = o.attname and not a.attisdropped
+                   where o.attrelid = to_regclass(l.name) and o.attnum > 0 and not o.attisdropped
+               ) as fits
+        from (values (c.change_log, c.log_columns, false), (c.pending, c.pending_columns, true)) l (name, columns, pending)
+        where l.name is not null
+    loop
+        continue when v_log.fits;
+        foreach v_statement in array array_remove(array[
+            -- Transactions that write the source have pending rows.
+            case when v_log.pending and not c.made then format('lock table %s in share row exclusive mode', v_table) end,
+            format('drop table if exists %s', v_log.name),
+            format('create table %s as select null::bigint as __no, null::xid8 as __xid, null::%s as __mult%s from %s t with no data',
+                v_log.name, case when c.made or v_log.pending then 'bigint' else 'smallint' end, v_log.typed, v_table),
+            case when v_log.pending then format('alter table %s alter __xid set default pg_current_xact_id()', v_log.name) else
+            format('alter table %s alter __no set default nextval(%L), alter __no set not null,
+                alter __xid set default pg_current_xact_id(), alter __xid set not null, alter __mult set not null',
+                v_log.name, 'sales_internal.pgt_change_no'::regclass) end,
+            format('create index %I on %s (__xid)', case when v_log.pending then c.pending_index else c.log_indexes[1] end, v_log.name),
+            case when not v_log.pending then format('create index %I on %s (__xid) where __mult = 0', c.log_indexes[2], v_log.name) end
+        ], null) loop
+            execute v_statement;
+        end loop;
+    end loop;
     foreach v_statement in array array(
         with relation as materialized (
             select i.relation as oid, i.relation::regclass as name, i.level, k.relkind, k.relkind = 'p' and i.relation = v_table as routes
@@ -622,9 +624,10 @@ begin
                     format('create %s trigger %I %s execute function %I.%I(%s)',
                     case when p.oid is not null then 'or replace' end, w.trigger, format(w.fires, w.name), 'sales_internal', w.function,
                         w.arguments)),
-                (4, case when w.arguments = p.arguments then p.tgenabled else 'O' end <> w.enabled, format('alter table %s %s trigger %I',
-                    w.name, case w.enabled when 'A' then 'enable always' when 'R' then 'enable replica' when 'D' then 'disable' else
-                        'enable' end, w.trigger))
+                (4, case when w.arguments = p.arguments then p.tgenabled else 'O' end <> w.enabled,
+                    format('alter table %s %s trigger %I', w.name,
+                    case w.enabled when 'A' then 'enable always' when 'R' then 'enable replica' when 'D' then 'disable' else 'enable' end,
+                        w.trigger))
             ) s (step, needed, statement)
             where s.needed
         ) s (step, place, statement)
@@ -632,67 +635,6 @@ begin
     ) loop
         execute v_statement;
     end loop;
-end;
-$function$;
-
--- Creates, where it is missing, what follows a source: its change log, the table for what is pending of it, and the triggers that write
--- them.
-create function sales_internal.pgt_attach_source(p_source text)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
-as $function$
-declare
-    c           sales_internal.pgt_source_config;
-    v_table     regclass;
-    v_log       record;
-    v_statement text;
-begin
-    select s.* into c from sales_internal.pgt_source_config s where s.source = p_source;
-    v_table := format('%I.%I', c.source_schema, c.source_name)::regclass;
-    for v_log in
-        select l.name, l.columns, l.pending,
-               -- The types are those of the source, without lengths, which a function's result has not: a longer value may come. A column
-               -- that the source has lost is text.
-               (
-                   select string_agg(format(', first_value(%s) over () as %I', coalesce('t.' || quote_ident(a.attname), 'null::text'),
-                       n.name), ''
-                       order by n.place)
-                   from unnest(l.columns) with ordinality n (name, place)
-                   left join pg_attribute a on a.attrelid = v_table and a.attname = n.name and not a.attisdropped
-               ) as typed,
-               -- Whether it has these columns, with the types of the source. A column that the source has lost does no harm.
-               (
-                   select array_agg(o.attname order by o.attnum) = array['__no', '__xid', '__mult']::name[] || l.columns
-                          and bool_or((o.atttypid, o.attcollation) <> (a.atttypid, a.attcollation)) is not true
-                   from pg_attribute o
-                   left join pg_attribute a on a.attrelid = v_table and a.attname = o.attname and not a.attisdropped
-                   where o.attrelid = to_regclass(l.name) and o.attnum > 0 and not o.attisdropped
-               ) as fits
-        from (values (c.change_log, c.log_columns, false), (c.pending, c.pending_columns, true)) l (name, columns, pending)
-        where l.name is not null
-    loop
-        continue when v_log.fits;
-        foreach v_statement in array array_remove(array[
-            -- Transactions that write the source have pending rows.
-            case when v_log.pending and not c.made then format('lock table %s in share row exclusive mode', v_table) end,
-            format('drop table if exists %s', v_log.name),
-            format('create table %s as select null::bigint as __no, null::xid8 as __xid, null::%s as __mult%s from %s t with no data',
-                v_log.name, case when c.made or v_log.pending then 'bigint' else 'smallint' end, v_log.typed, v_table),
-            case when v_log.pending then format('alter table %s alter __xid set default pg_current_xact_id()', v_log.name) else
-            format('alter table %s alter __no set default nextval(%L), alter __no set not null,
-                alter __xid set default pg_current_xact_id(), alter __xid set not null, alter __mult set not null',
-                v_log.name, 'sales_internal.pgt_change_no'::regclass) end,
-            format('create index %I on %s (__xid)', case when v_log.pending then c.pending_index else c.log_indexes[1] end, v_log.name),
-            case when not v_log.pending then format('create index %I on %s (__xid) where __mult = 0', c.log_indexes[2], v_log.name) end
-        ], null) loop
-            execute v_statement;
-        end loop;
-    end loop;
-    if not c.made then
-        perform sales_internal.pgt_attach_triggers(c);
-    end if;
 end;
 $function$;
 
@@ -820,12 +762,9 @@ begin
 end;
 $function$;
 
--- Moves the frontier of a stream table to the snapshot in which what its sources changed was applied to it, or raises why that may not
--- stand.
--- Writes pgt_stream_table_state.
---
--- p_snapshot and p_change_no are from the statement that applied it: what it did not see is new to the next one.
--- p_reason: why it must be recomputed, if it must. p_unfound: how many rows to delete were not stored.
+-- Moves the frontier of a stream table to the snapshot of the statement that applied the changes of its sources, or raises why that may not
+-- stand:
+-- p_reason, a reason to recompute it, or p_unfound, the number of rows to delete that were not found.
 create function sales_internal.pgt_applied(p_stream_table text, p_snapshot pg_snapshot, p_change_no bigint, p_reason text default null,
     p_unfound bigint default 0)
     returns void
@@ -1030,8 +969,11 @@ begin
     loop
         if v_state.unfilled then
             perform sales_internal.pgt_fit_stream_table(c.stream_table);
-            raise notice 'filling %, % of %', c.stream_table, c.refresh_order,
-                (select count(*) from sales_internal.pgt_stream_table_config);
+            raise notice 'filling %, % of %', c.stream_table, (
+                select count(*)
+                from sales_internal.pgt_stream_table_config t
+                where t.effective_mode = 'immediate' and t.refresh_order <= c.refresh_order
+            ), (select count(*) from sales_internal.pgt_stream_table_config);
             execute format('select %I.%I()', 'sales_internal', c.recompute_function);
         else
             execute format('select %I.%I()', 'sales_internal', c.maintain_function);
@@ -1134,7 +1076,6 @@ end;
 $procedure$;
 
 -- Returns the full name of a stream table that is named with or without its schema.
--- Reads pgt_stream_table_config.
 create function sales_internal.pgt_stream_table(p_name text)
     returns text
     language plpgsql
@@ -1154,8 +1095,7 @@ begin
             errcode = '42704',
             message = 'stream table not found: ' || coalesce(p_name, '<null>'),
             detail = 'Extension sales has no stream table of this name.',
-            hint = coalesce('Its stream tables: ' ||
-                (select string_agg(c.stream_table, ', ' order by c.stream_table) from sales_internal.pgt_stream_table_config c) || '.', '');
+            hint = 'sales.pgt_stream_tables lists its stream tables.';
     elsif cardinality(v_names) > 1 and v_names[1] <> p_name then
         raise exception using
             errcode = '22023',
@@ -1197,7 +1137,8 @@ as $function$
 $function$;
 
 -- Creates the table of a stream table's rows, which the first refresh fills, and the view that users see, where they are missing.
-create function sales_internal.pgt_attach_stream_table(p_stream_table text)
+-- p_again: view or rows, which is dropped and created again. The view keeps its options, and the rights on it and on its columns.
+create function sales_internal.pgt_attach_stream_table(p_stream_table text, p_again text default null)
     returns void
     language plpgsql
     set search_path = pg_catalog, public, sales, pg_temp
@@ -1206,11 +1147,37 @@ as $function$
 declare
     c            sales_internal.pgt_stream_table_config;
     v_view       text;
+    v_again      text[];
     v_statements text[] := array[]::text[];
     v_statement  text;
 begin
     select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
     v_view := format('%I.%I', c.pgt_schema, c.pgt_name);
+    if p_again is not null then
+        v_again := array(
+            select format('grant %s%s on %s to %s%s', g.privilege_type, ' (' || quote_ident(g.on_column) || ')', v_view,
+                case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end, case when g.is_grantable then ' with grant option'
+                    end)
+            from pg_class k
+            cross join lateral (
+                select a.*, null::name as on_column
+                from aclexplode(k.relacl) a
+                union all
+                select a.*, o.attname
+                from pg_attribute o
+                cross join aclexplode(o.attacl) a
+                where o.attrelid = k.oid and o.attname = any (c.columns) -- that there will be
+            ) g
+            left join pg_roles r on r.oid = g.grantee
+            where k.oid = to_regclass(v_view) and g.grantee <> k.relowner
+            union all
+            select format('alter view %s set (%s)', v_view, array_to_string(k.reloptions, ', '))
+            from pg_class k
+            where k.oid = to_regclass(v_view) and k.reloptions is not null
+        );
+        perform sales_internal.pgt_drop_own(r.name)
+        from unnest(array[v_view, c.old_rows_table, case p_again when 'rows' then c.rows_table end]) r (name);
+    end if;
     if to_regclass(c.rows_table) is null then
         -- The server names the types: those of the query.
         v_statements := v_statements
@@ -1234,53 +1201,8 @@ begin
         || format('create or replace trigger %I instead of insert or update or delete on %s for each row execute function '
             '%I.pgt_read_only()',
             'sales_read_only', v_view, 'sales_internal')
-        || array(select format('grant select on %s to %I', v_view, g.role) from unnest(c.grants) g (role));
+        || v_again;
     foreach v_statement in array v_statements loop
-        execute v_statement;
-    end loop;
-end;
-$function$;
-
--- Creates the view of a stream table again, with its options and the rights on it and on its columns; with p_rows, also the table of its
--- rows.
-create function sales_internal.pgt_recreate(p_stream_table text, p_rows boolean)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
-as $function$
-declare
-    c           sales_internal.pgt_stream_table_config;
-    v_view      text;
-    v_again     text[];
-    v_statement text;
-begin
-    select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
-    v_view := format('%I.%I', c.pgt_schema, c.pgt_name);
-    v_again := array(
-        select format('grant %s%s on %s to %s%s', g.privilege_type, ' (' || quote_ident(g.on_column) || ')', v_view,
-            case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end, case when g.is_grantable then ' with grant option' end)
-        from pg_class k
-        cross join lateral (
-            select a.*, null::name as on_column
-            from aclexplode(k.relacl) a
-            union all
-            select a.*, o.attname
-            from pg_attribute o
-            cross join aclexplode(o.attacl) a
-            where o.attrelid = k.oid and o.attname = any (c.columns) -- that there will be
-        ) g
-        left join pg_roles r on r.oid = g.grantee
-        where k.oid = to_regclass(v_view) and g.grantee <> k.relowner
-        union all
-        select format('alter view %s set (%s)', v_view, array_to_string(k.reloptions, ', '))
-        from pg_class k
-        where k.oid = to_regclass(v_view) and k.reloptions is not null
-    );
-    perform sales_internal.pgt_drop_own(r.name) from unnest(array[v_view, c.old_rows_table, case when p_rows then c.rows_table end]) r
-        (name);
-    perform sales_internal.pgt_attach_stream_table(p_stream_table);
-    foreach v_statement in array v_again loop
         execute v_statement;
     end loop;
 end;
@@ -1288,7 +1210,7 @@ $function$;
 
 -- Creates a stream table again if its columns are no longer those of its query: types of its sources were altered, or a new version defines
 -- it differently.
--- p_aside: its rows are set aside, and shown until pgt_swap replaces them by the new ones.
+-- p_aside: its rows are set aside, and shown until the next refresh replaces them by the new ones.
 create function sales_internal.pgt_fit_stream_table(p_stream_table text, p_aside boolean default false)
     returns void
     language plpgsql
@@ -1347,8 +1269,7 @@ begin
             hint = 'Drop them, refresh it, and create them again.';
     end if;
     if p_aside then
-        if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and
-            sales_internal.pgt_is_own(to_regclass(v_view)) then
+        if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and to_regclass(v_view) is not null then
             for v_index in select i.indexrelid::regclass from pg_index i where i.indrelid = to_regclass(c.rows_table) loop
                 execute format('alter index %s rename to %I', v_index, 'pgt_old_' || v_index::oid);
             end loop;
@@ -1356,27 +1277,10 @@ begin
         else
             perform sales_internal.pgt_drop_own(c.rows_table); -- no view shows it
         end if;
-        perform sales_internal.pgt_attach_stream_table(p_stream_table);
-    else
-        perform sales_internal.pgt_recreate(p_stream_table, true);
     end if;
+    perform sales_internal.pgt_attach_stream_table(p_stream_table, case when not p_aside then 'rows' end);
     perform sales_internal.pgt_attach_source(s.source) from sales_internal.pgt_source_config s where s.source = p_stream_table;
     update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = p_stream_table;
-end;
-$function$;
-
--- Shows the new rows of a stream table instead of the old ones. Waits two seconds at most for readers of the old ones.
--- Writes the view of the stream table and the table of its old rows.
-create function sales_internal.pgt_swap(p_stream_table text)
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set lock_timeout = '2s'
-as $function$
-begin
-    perform sales_internal.pgt_recreate(p_stream_table, false);
-exception when lock_not_available or deadlock_detected then
-    raise notice 'stream table % shows its old rows until nobody reads them: the next tick tries again', p_stream_table;
 end;
 $function$;
 
@@ -1484,6 +1388,7 @@ as $function$
 declare
     c         sales_internal.pgt_stream_table_config;
     v_started timestamptz := clock_timestamp();
+    v_lock_timeout text := current_setting('lock_timeout');
     v_refit   boolean;
     v_reason  text; -- to recompute it
     v_unkeyed text[];
@@ -1554,15 +1459,19 @@ begin
         values (refresh_id, p_stream_table, v_started, mode, v_reason, inserted, deleted);
     end if;
     if to_regclass(c.old_rows_table) is not null then
-        perform sales_internal.pgt_swap(p_stream_table);
+        begin -- shows the new rows instead of the old ones
+            set local lock_timeout = '2s';
+            perform sales_internal.pgt_attach_stream_table(p_stream_table, 'view');
+            perform set_config('lock_timeout', v_lock_timeout, true);
+        exception when lock_not_available or deadlock_detected then
+            raise notice 'stream table % shows its old rows until nobody reads them: the next tick tries again', p_stream_table;
+        end;
     end if;
 end;
 $function$;
 
 -- Refreshes a stream table if that is due. Notes an error; the third in a row suspends the stream table.
--- p_now: even if it is not due, and an error where another session prevents it, as those that are refreshed together must not go on without
--- it.
-create function sales_internal.pgt_tick(p_stream_table text, p_now boolean)
+create function sales_internal.pgt_tick(p_stream_table text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1582,8 +1491,7 @@ begin
     from sales_internal.pgt_stream_table_config c
     join sales_internal.pgt_stream_table_state s using (stream_table)
     where c.stream_table = p_stream_table and s.suspended_at is null and
-        (p_now or (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and
-        s.refit));
+        (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and s.refit);
     if not found then
         return;
     end if;
@@ -1592,9 +1500,6 @@ begin
         v_source := sales_internal.pgt_sources_fit(p_stream_table, false);
         perform from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table for update nowait;
     exception when lock_not_available or undefined_table then
-        if p_now then
-            raise;
-        end if;
         return; -- another session alters a source or refreshes the stream table: the next tick
     end;
     if v_source is null and v_logged then
@@ -1607,9 +1512,6 @@ begin
             update sales_internal.pgt_stream_table_state s set checked_at = v_started where s.stream_table = p_stream_table;
             return;
         exception when serialization_failure or deadlock_detected or lock_not_available then
-            if p_now then
-                raise;
-            end if;
             return; -- another session refreshed it: the next tick
         when query_canceled or others then
             v_limit := case when sqlstate = '57014' then sales_internal.pgt_time_was_up() end;
@@ -1642,7 +1544,6 @@ end;
 $function$;
 
 -- Refreshes a stream table, and before it those that it reads. Returns the numbers of rows inserted and deleted.
--- Reads and writes everything of the stream table.
 create function sales.refresh_stream_table(p_name text)
     returns table (refresh_id uuid, mode text, inserted bigint, deleted bigint)
     language plpgsql
@@ -1677,7 +1578,9 @@ create procedure sales_internal.pgt_fill()
     language plpgsql
 as $procedure$
 declare
-    v_all   text[] := array(select c.stream_table from sales_internal.pgt_stream_table_config c order by c.refresh_order);
+    v_all   text[] := array(
+        select c.stream_table from sales_internal.pgt_stream_table_config c order by c.effective_mode <> 'immediate', c.refresh_order
+    );
     v_table text;
 begin
     call sales_internal.pgt_fill_immediate();
@@ -1690,10 +1593,6 @@ begin
             begin
                 perform sales_internal.pgt_sources_fit(v_table, p_require => true);
                 perform sales_internal.pgt_refresh(v_table, true);
-                update sales_internal.pgt_stream_table_state s
-                set checked_at = clock_timestamp()
-                from sales_internal.pgt_stream_table_config c
-                where s.stream_table = v_table and c.stream_table = v_table and c.seldom;
             exception when others then
                 -- The others are filled all the same; tick() tries this one again.
                 update sales_internal.pgt_stream_table_state s
@@ -1708,7 +1607,6 @@ end;
 $procedure$;
 
 -- How each stream table of extension sales is doing, those first that others read.
--- Reads pgt_stream_tables.
 create function sales.pgt_status()
     returns table (
         pgt_name text, status text, effective_mode text, schedule text, staleness interval, consecutive_errors integer, last_error text
@@ -1724,7 +1622,6 @@ comment on function sales.pgt_status() is
     'How each stream table of extension sales is doing, those first that others read. (Sluice: sales in sales)';
 
 -- The latest refreshes of a stream table that changed something, were asked for, or failed; newest first.
--- Reads pgt_refresh_history.
 create function sales.get_refresh_history(p_name text, p_limit integer default 20)
     returns table (
         refresh_id uuid, started_at timestamptz, finished_at timestamptz, mode text, reason text, inserted bigint, deleted bigint, error
@@ -1851,7 +1748,6 @@ comment on function sales.explain_st(text) is
     'Describes how a stream table is kept up to date, and its state, line by line. (Sluice: sales in sales)';
 
 -- Forgets the errors of a stream table, and that they suspended it: the next tick refreshes it.
--- Writes pgt_stream_table_state; notifies pg_trickle_alert.
 create function sales.resume_stream_table(p_name text)
     returns void
     language plpgsql
@@ -1976,7 +1872,6 @@ comment on function sales.check_stream_table(text) is
     'extra. (Sluice: sales in sales)';
 
 -- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
--- Reads and writes nothing; notifies pg_trickle_alert.
 create function sales_internal.pgt_stream_table_alert()
     returns trigger
     language plpgsql
@@ -2365,7 +2260,7 @@ begin
         from sales_internal.pgt_stream_table_config c
         order by c.refresh_group
     ) loop
-        perform sales_internal.pgt_tick(v_table, false);
+        perform sales_internal.pgt_tick(v_table);
         call sales_internal.pgt_commit(p_commits);
     end loop;
     perform sales_internal.pgt_prune();
@@ -3149,7 +3044,7 @@ insert into sales_internal.pgt_stream_table_config (
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    index_names, index_columns, shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
+    index_names, index_columns, shown_columns, shown_if, repeats, grants, query
 ) values (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
     'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
@@ -3158,21 +3053,18 @@ insert into sales_internal.pgt_stream_table_config (
     'sales_internal.large_orders_rows', 'sales_internal.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status',
         'amount'], 'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
         array['create unique index large_orders_key on sales_internal.large_orders_rows (order_id)'],
-    '{}', '{}', 'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', null, null, null,
+    '{}', '{}', 'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', 
     'SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150'
 );
 insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.large_orders');
 
--- Applies unread rows of its sources' change logs to stream table sales.customer_payments.
--- Returns the numbers of rows inserted and deleted.
+-- Applies unread change-log rows to stream table sales.customer_payments. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_public_customers, sales_internal.changes_public_orders, sales_internal.changes_public_captured_payments,
 -- sales_internal.pgt_stream_table_state; writes sales_internal.customer_payments_rows, sales_internal.pgt_stream_table_state.
--- From stream_tables.customer_payments in the spec.
---
--- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See
--- sales_internal.unread_public_customers.
+-- From stream_tables.customer_payments in the spec. Few changes are applied with a generic plan, which the session keeps; many are planned
+-- for each time. See sales_internal.unread_public_customers.
 create function sales_internal.customer_payments_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -3215,12 +3107,9 @@ begin
                        __self, null, 0) limit 201
                ) n)
            ),
-           pg_current_snapshot(),
-           nextval('sales_internal.pgt_change_no'::regclass)
-    into v_new, v_snapshot, v_no;
+           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass), 0::bigint, 0::bigint
+    into v_new, v_snapshot, v_no, inserted, deleted;
     if v_new = 0 then
-        inserted := 0;
-        deleted := 0;
         perform sales_internal.pgt_applied(__self, v_snapshot, v_no);
         return;
     end if;
@@ -3375,38 +3264,22 @@ begin
            count(f.__at),
            count(*) filter (where f.__n < 0),
            case
-               when exists (
-                       select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null, 0) c
-                           where c.__mult = 0
-                   )
-                   or exists (
-                       select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0) c where
-                           c.__mult = 0
-                   )
-                   or exists (
-                       select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments,
-                           __self, null, 0) c where c.__mult = 0
-                   )
+               when exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null,
+                   0) c where c.__mult = 0)
+                   or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0)
+                       c where c.__mult = 0)
+                   or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, null, 0) c where c.__mult = 0)
                then 'a source was truncated'
                -- What was committed since they were counted may be more than the statement read.
-               when __few and v_snapshot::text <> pg_current_snapshot()::text and greatest(
-                   (select count(*) from (
-                       select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null, 0)
-                           limit 400
-                   ) n),
-                   (select count(*) from (
-                       select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0) limit
-                           400
-                   ) n),
-                   (select count(*) from (
-                       select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments,
-                           __self, null, 0) limit 400
-                   ) n)
-               ) = 400
+               when __few and v_snapshot::text <> pg_current_snapshot()::text and
+                   (exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null,
+                   0) offset 399)
+                   or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0)
+                       offset 399)
+                   or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, null, 0) offset 399))
                then 'many changes came at once'
            end,
-           pg_current_snapshot(),
-           nextval('sales_internal.pgt_change_no'::regclass)
+           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
     into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
     from found f;
     perform sales_internal.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
@@ -3527,7 +3400,7 @@ insert into sales_internal.pgt_stream_table_config (
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    index_names, index_columns, shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
+    index_names, index_columns, shown_columns, shown_if, repeats, grants, query
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
     'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
@@ -3558,7 +3431,7 @@ from d1
         'and mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else '
         '''Infinity'' end end)'], 'r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then '
         'r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then '
-        '''-Infinity'' else ''Infinity'' end end as paid, r.__max4 as last_paid_at', null, false, '{}', null, null, null,
+        '''-Infinity'' else ''Infinity'' end end as paid, r.__max4 as last_paid_at', null, false, '{}', 
     'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
@@ -3567,14 +3440,11 @@ GROUP BY c.customer_id, c.name'
 );
 insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.customer_payments');
 
--- Applies unread rows of its sources' change logs to stream table sales.best_customers.
--- Returns the numbers of rows inserted and deleted.
+-- Applies unread change-log rows to stream table sales.best_customers. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_sales_customer_payments, sales_internal.pgt_stream_table_state; writes sales_internal.best_customers_rows,
 -- sales_internal.pgt_stream_table_state.
--- From stream_tables.best_customers in the spec.
---
--- Few changes are applied with a generic plan, which the session keeps; many are planned for each time. See
--- sales_internal.unread_sales_customer_payments.
+-- From stream_tables.best_customers in the spec. Few changes are applied with a generic plan, which the session keeps; many are planned for
+-- each time. See sales_internal.unread_sales_customer_payments.
 create function sales_internal.best_customers_merge(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -3609,12 +3479,9 @@ begin
                        null, 0) limit 501
                ) n)
            ),
-           pg_current_snapshot(),
-           nextval('sales_internal.pgt_change_no'::regclass)
-    into v_new, v_snapshot, v_no;
+           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass), 0::bigint, 0::bigint
+    into v_new, v_snapshot, v_no, inserted, deleted;
     if v_new = 0 then
-        inserted := 0;
-        deleted := 0;
         perform sales_internal.pgt_applied(__self, v_snapshot, v_no);
         return;
     end if;
@@ -3669,22 +3536,16 @@ begin
            coalesce(-sum(d.__mult) filter (where d.__mult < 0), 0)::bigint,
            (select count(*) from found f where f.__was + f.__mult < 0),
            case
-               when exists (
-                       select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
-                           __self, null, 0) c where c.__mult = 0
-                   )
+               when exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
+                   __self, null, 0) c where c.__mult = 0)
                then 'a source was truncated'
                -- What was committed since they were counted may be more than the statement read.
-               when __few and v_snapshot::text <> pg_current_snapshot()::text and greatest(
-                   (select count(*) from (
-                       select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
-                           __self, null, 0) limit 1000
-                   ) n)
-               ) = 1000
+               when __few and v_snapshot::text <> pg_current_snapshot()::text and
+                   (exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
+                   __self, null, 0) offset 999))
                then 'many changes came at once'
            end,
-           pg_current_snapshot(),
-           nextval('sales_internal.pgt_change_no'::regclass)
+           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
     into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
     from delta d;
     perform sales_internal.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
@@ -3780,7 +3641,7 @@ insert into sales_internal.pgt_stream_table_config (
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    index_names, index_columns, shown_columns, shown_if, repeats, grants, path_logs, path_tables, path_foreign, query
+    index_names, index_columns, shown_columns, shown_if, repeats, grants, query
 ) values (
     'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
     'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
@@ -3789,7 +3650,7 @@ insert into sales_internal.pgt_stream_table_config (
     'sales_internal.best_customers_rows', 'sales_internal.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
         'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
         array['create index best_customers_hash on sales_internal.best_customers_rows (__hash)'],
-    '{}', '{}', 'r.customer_id, r.name, r.paid', null, true, '{}', null, null, null,
+    '{}', '{}', 'r.customer_id, r.name, r.paid', null, true, '{}', 
     'SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500'
@@ -3814,4 +3675,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '7a338d5420684b8be980055ce3cb53b7', 'extension');
+values ('sales', '1.0.0', 'e79cfc1c14319357f1ca9f24a1417067', 'extension');
