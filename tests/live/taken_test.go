@@ -65,7 +65,7 @@ var inTheWay = []struct {
 	{"1.0.0", "create domain totals as int", "drop domain totals"},
 	{"1.0.0", "create schema mail; create table mail.letters (mine int)", "drop table mail.letters"},
 	{"1.0.0", "create index letters_order on orders (amount); create table mail.mine (a int); create index letters_order on mail.mine (a)", "drop index letters_order; drop table mail.mine"},
-	{"1.0.0", "create schema app; create function app.tick() returns int language sql as 'select 1'", "drop function app.tick()"},
+	{"1.0.0", "create schema app; create function app.tick(boolean) returns int language sql as 'select 1'", "drop function app.tick(boolean)"},
 	{"1.0.0", "create trigger sluice_taken_log_row_public_orders before insert on orders for each row execute function suppress_redundant_updates_trigger()", "drop trigger sluice_taken_log_row_public_orders on orders"},
 	{"1.0.0", "create publication sluice_taken_outbox_events for table orders", "drop publication sluice_taken_outbox_events"},
 	{"1.1.0", "create table sums (mine int)", "drop table sums"},
