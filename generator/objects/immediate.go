@@ -5,9 +5,6 @@ import "github.com/pgsluice/sluice/generator/render"
 // capture adds the functions of a captured table.
 func (b *builder) capture(c render.Capture) {
 	if !c.Made {
-		if c.Reread {
-			b.add("immediate/present.sql", c)
-		}
 		if len(c.Locked) > 0 {
 			b.add("immediate/before.sql", c)
 		}
@@ -16,10 +13,8 @@ func (b *builder) capture(c render.Capture) {
 		} else {
 			b.events(c)
 		}
-		b.add("immediate/truncate.sql", c)
 		b.add("immediate/row.sql", c)
 	}
-	b.add("immediate/unapplied.sql", c)
 }
 
 // events adds the trigger functions that run after each statement on a captured table.

@@ -33,15 +33,13 @@ func madeOf(view render.Extension) []upgrade.Made {
 		})
 	}
 	for _, c := range view.Captures {
-		var naming *upgrade.Naming
 		var triggers []string
 		if !c.Made {
 			triggers = c.TriggerNames()
-			naming = &upgrade.Naming{View: c.Absent.String(), SQL: render.Must("immediate/absent.sql", c)}
 		}
 		made = append(made, upgrade.Made{
-			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: fmt.Sprintf("drop view if exists %s;\n", c.Absent) + dropOwn(view, c.Log) + forget(c.ID()),
-			Definition: fmt.Sprint(c.ColumnList, c.MadeTriggers(), c.FunctionList(), c.Followers()), Recreate: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c), Naming: naming,
+			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: dropOwn(view, c.Log) + forget(c.ID()),
+			Definition: fmt.Sprint(c.ColumnList, c.MadeTriggers(), c.FunctionList()), Recreate: forget(c.ID()), Lock: triggersLock, Relations: pendingRelations(c),
 		})
 	}
 	for _, o := range view.EventOutboxes() {
@@ -68,13 +66,13 @@ func madeOf(view render.Extension) []upgrade.Made {
 		t.Outbox, t.Grants, t.Indexes, t.OnWrite = nil, nil, nil, "" // they change nothing of what it holds
 		made = append(made, upgrade.Made{
 			Kind: "stream table", Name: t.ID(), On: follows(view, t), Definition: digestOf("shadow/stream_table.sql", t), Shadow: shadow,
-			Drop: dropOwn(view, t.Table) + dropStores(view, t),
+			Drop:     dropOwn(view, t.Table) + dropStores(view, t),
 			Recreate: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
-			Lock: remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
+			Lock:     remakeLock(t), Columns: t.Visible, Relations: tableRelations(t),
 		}, upgrade.Made{
 			Kind: "contents of stream table", Name: t.ID(), On: follows(view, t), Definition: contentsOf(t),
 			Recreate: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
-			Lock: refillLock(t), PartOf: "stream table " + t.ID(),
+			Lock:     refillLock(t), PartOf: "stream table " + t.ID(),
 		})
 	}
 	for _, o := range view.MadeOutboxes() {

@@ -28,7 +28,7 @@ func logRelations(s render.Source) []upgrade.Relation {
 }
 
 func pendingRelations(c render.Capture) []upgrade.Relation {
-	return []upgrade.Relation{relation("table", c.Log, ""), relation("index", c.XidIndex, ""), relation("view", c.Absent, "")}
+	return []upgrade.Relation{relation("table", c.Log, ""), relation("index", c.XidIndex, "")}
 }
 
 func tableRelations(t render.StreamTable) []upgrade.Relation {

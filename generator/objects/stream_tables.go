@@ -17,7 +17,7 @@ func (b *builder) reads(view render.Extension) {
 	if len(view.StreamTables) == 0 {
 		return
 	}
-	if len(view.Sources)+len(view.Captures) > 0 {
+	if len(view.Sources) > 0 {
 		b.add("source/pgt_fit.sql", view)
 		b.add("source/pgt_fit_else.sql", view)
 	}
@@ -52,10 +52,13 @@ func (b *builder) streamTables(p *plan.Plan) {
 		}
 	}
 	if len(view.Captures) > 0 {
-		b.add("immediate/pgt_open_setting.sql", view)
-		b.addStatement("grant", "nobody: pgt_open_setting", "immediate/pgt_open_setting_hidden.sql", view, "")
-		b.addStatement("row", "pgt_open_setting", "immediate/pgt_open_setting_row.sql", view, "")
-		for _, name := range []string{"pgt_uncounted", "pgt_gone", "pgt_as", "pgt_as_else", "pgt_require_seen", "pgt_own_statement"} {
+		if slices.ContainsFunc(view.Captures, func(c render.Capture) bool { return len(c.Locked) > 0 }) {
+			b.add("immediate/pgt_open_setting.sql", view)
+			b.addStatement("grant", "nobody: pgt_open_setting", "immediate/pgt_open_setting_hidden.sql", view, "")
+			b.addStatement("row", "pgt_open_setting", "immediate/pgt_open_setting_row.sql", view, "")
+			b.add("immediate/pgt_uncounted.sql", view)
+		}
+		for _, name := range []string{"checked_types", "pgt_require_seen", "pgt_own_statement"} {
 			b.add("immediate/"+name+".sql", view)
 		}
 	}
@@ -149,7 +152,7 @@ func (b *builder) maintenanceGroups(view render.Extension) {
 		b.add("immediate/apply.sql", f)
 	}
 	if len(view.MaintenanceGroups) > 0 {
-		for _, name := range []string{"pgt_catch_up", "pgt_go_live", "pgt_fill_immediate"} {
+		for _, name := range []string{"pgt_catch_up", "pgt_fill_immediate"} {
 			b.add("immediate/"+name+".sql", view)
 		}
 	}

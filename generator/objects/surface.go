@@ -7,7 +7,9 @@ func (b *builder) surface(view render.Extension) {
 	for _, template := range []string{
 		"pgt_status", "get_refresh_history", "pgt_waiting", "explain_st", "resume_stream_table", "check_stream_table", "alert", "alert_trigger", "trim_history",
 	} {
-		b.add("stream_table/"+template+".sql", view)
+		if template != "pgt_waiting" || len(view.Sources) > 0 {
+			b.add("stream_table/"+template+".sql", view)
+		}
 	}
 	if checked := view.Checked(); len(checked) > 0 {
 		b.add("stream_table/pgt_check_due.sql", view)

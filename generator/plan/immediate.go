@@ -32,17 +32,16 @@ func (p *planner) capture(n int) {
 
 func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	source := p.source(r)
-	base := "now_" + r.Schema + "_" + r.Name
-	trigger := func(event string) string { return p.trigger("now_"+event, r) }
+	base := "immediate_" + r.Schema + "_" + r.Name
+	trigger := func(event string) string { return p.trigger("immediate_"+event, r) }
 	source.Log, source.XidIndex = p.in("pending_"+r.Schema+"_"+r.Name), p.in("pending_"+r.Schema+"_"+r.Name+"_xid")
 	source.Triggers = render.Triggers{
 		OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"), OnRoute: trigger("route"),
 	}
-	source.UnreadFn = p.in("unapplied_" + r.Schema + "_" + r.Name)
 	return &render.Capture{
-		Source: *source, Absent: p.in("absent_" + r.Schema + "_" + r.Name), PresentFn: p.in("present_" + r.Schema + "_" + r.Name), SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.PartOfOthers(),
+		Source: *source, SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.PartOfOthers(),
 		BeforeFn: p.in(base + "_before"), InsertFn: p.in(base + "_insert"), UpdateFn: p.in(base + "_update"), DeleteFn: p.in(base + "_delete"),
-		TruncateFn: p.in(base + "_truncate"), RowFn: p.in(base + "_row"), EndFn: p.in(base + "_end"),
+		RowFn: p.in(base + "_row"), EndFn: p.in(base + "_end"),
 	}
 }
 
@@ -54,7 +53,7 @@ func (p *planner) completeImmediate(n int, t *render.StreamTable) {
 	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
 	t.PlainSame, t.FollowsSettings = view.Storage.PlainSame, view.Immediate.FollowsSettings
 	names := map[*catalog.Relation]string{}
-	t.PendingDelta = p.reading(t, "__few", view.Apply, func(r *catalog.Relation) string {
+	t.PendingDelta = p.reading(t, view.Apply, func(r *catalog.Relation) string {
 		if names[r] == "" {
 			names[r] = fmt.Sprintf("changes%d", len(names)+1)
 			t.Pending = append(t.Pending, render.Changes{Source: p.part(view, r), CTE: names[r]})
@@ -64,10 +63,10 @@ func (p *planner) completeImmediate(n int, t *render.StreamTable) {
 	if t.Grouped {
 		t.Accumulate, t.ChangedIf, t.Emptied = view.Accumulate, view.ChangedIf("d"), view.Emptied("m")
 		if t.Extremes = view.Immediate.Extremes; len(t.Extremes) > 0 {
-			t.Regained, t.LostIf, t.RegainFn = p.reading(t, "", view.Immediate.Regained, inStatement), view.LostIf("m", "d"), p.in(base+"_regain")
+			t.Regained, t.LostIf, t.RegainFn = p.reading(t, view.Immediate.Regained, inStatement), view.LostIf("m", "d"), p.in(base+"_regain")
 		}
 	} else if t.Direct {
-		t.KeyColumns, t.AffectedRows = view.Immediate.KeyColumns, p.reading(t, "__few", view.Immediate.Recomputed, inStatement)
+		t.KeyColumns, t.AffectedRows = view.Immediate.KeyColumns, p.reading(t, view.Immediate.Recomputed, inStatement)
 	}
 }
 
@@ -79,17 +78,20 @@ func (p *planner) readsPart(view *ivm.Plan) bool {
 // inStatement is where a trigger finds the changes of its table.
 func inStatement(*catalog.Relation) string { return "changes1" }
 
-// reading returns the common table expressions of a statement. They read current tables through functions that fail with a clear error if a
-// column is missing.
-func (p *planner) reading(t *render.StreamTable, few string, s ivm.Statement, log func(*catalog.Relation) string) []string {
-	return s.Lines(ivm.Tables{Few: few, Stored: t.Rows.String(), Places: "p_places", Log: log, Current: func(r *catalog.Relation) string {
-		c := p.captures[r]
-		if c == nil || c.Made {
-			return r.SQLName()
+// reading returns the common table expressions of a statement.
+func (p *planner) reading(t *render.StreamTable, s ivm.Statement, log func(*catalog.Relation) string) []string {
+	return s.Lines(ivm.Tables{Stored: t.Rows.String(), Places: "p_places", Log: log})
+}
+
+// checked lists the captured tables that a view reads: a statement on table r checks the types of their columns.
+func (p *planner) checked(view *ivm.Plan, r *catalog.Relation) []render.Source {
+	checked := []render.Source{p.part(view, r)}
+	for _, need := range view.Needs {
+		if c := p.captures[need.Table]; need.Table != r && c != nil && !c.Made {
+			checked = append(checked, p.part(view, need.Table))
 		}
-		c.Reread = true
-		return fmt.Sprintf("%s(null::%s)", c.PresentFn, c.Absent)
-	}})
+	}
+	return slices.DeleteFunc(checked, func(s render.Source) bool { return len(s.ColumnList) == 0 })
 }
 
 // part is a captured table with the columns that one view reads.
@@ -124,9 +126,6 @@ func (p *planner) completeCaptures() []render.Capture {
 		}
 		all = append(all, *c)
 	}
-	for i, r := range p.captured { // those of others, too, may read it
-		all[i].Reread = p.captures[r].Reread
-	}
 	return all
 }
 
@@ -146,11 +145,11 @@ func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render
 // step writes how a stream table follows each kind of statement on a table.
 func (p *planner) step(n int, t render.StreamTable, r *catalog.Relation, followed ivm.Step) render.Step {
 	step := render.Step{
-		StreamTable: t, Of: p.part(p.compiled.views[n], r), Absent: p.captures[r].Absent,
+		StreamTable: t, Of: p.part(p.compiled.views[n], r), Checked: p.checked(p.compiled.views[n], r),
 		ByEvent: map[string][]string{}, Effects: map[string]render.Effect{},
 	}
 	for _, e := range ivm.Events {
-		step.ByEvent[string(e)] = p.reading(&t, "", followed.ByEvent[e], inStatement)
+		step.ByEvent[string(e)] = p.reading(&t, followed.ByEvent[e], inStatement)
 		step.Effects[string(e)] = render.Effect(followed.Effects[e])
 	}
 	return step

@@ -1,11 +1,5 @@
 package render
 
-import (
-	"strings"
-
-	"github.com/pgsluice/sluice/ivm/sqltext"
-)
-
 // Capture is a table that stream tables in immediate mode read.
 type Capture struct {
 	Source         // Log is what is pending of it
@@ -17,11 +11,8 @@ type Capture struct {
 	ApplyFn Name   // of the maintenance group
 	Counts  string // what the name of the setting ends in where the maintenance group counts open statements
 
-	Absent                                                           Name // a view whose columns say that they are gone
-	PresentFn                                                        Name // reads the table
-	Reread                                                           bool // it is read by PresentFn
-	OnBefore, OnEnd                                                  string
-	BeforeFn, InsertFn, UpdateFn, DeleteFn, TruncateFn, RowFn, EndFn Name
+	OnBefore, OnEnd                                      string
+	BeforeFn, InsertFn, UpdateFn, DeleteFn, RowFn, EndFn Name
 
 	// Part: statement triggers do not see all of its rows, as it is a partition or inherits. A statement that names a table above it fires its row triggers only, and the statement triggers
 	// of the table that is named.
@@ -51,7 +42,7 @@ func (c Capture) FunctionList() string {
 	if c.Made {
 		return "'{}'"
 	}
-	functions := []Name{c.InsertFn, c.UpdateFn, c.DeleteFn, c.TruncateFn, c.RowFn, c.RowFn, {}, {}}
+	functions := []Name{c.InsertFn, c.UpdateFn, c.DeleteFn, c.RowFn, c.RowFn, c.RowFn, {}, {}}
 	if c.Part {
 		functions[0], functions[1], functions[2], functions[7] = Name{}, Name{}, Name{}, c.EndFn
 	}
@@ -65,35 +56,12 @@ func (c Capture) FunctionList() string {
 	return "array[" + wrapped(items) + "]"
 }
 
-// AbsentName is the view that stands for columns that are missing; empty where the source is a stream table.
-func (c Capture) AbsentName() string {
-	if c.Made {
-		return ""
-	}
-	return c.Absent.String()
-}
-
-// Present is the FROM clause for rows a of a transition table; what the table has no longer is found in Absent.
-func (c Capture) Present(rows, a string) string { return present(c.Source, c.Absent, rows, a) }
-
-// Current is the FROM clause for the rows of the table itself, always with Absent beside them.
-func (c Capture) Current(a string) string {
-	if len(c.ColumnList) == 0 {
-		return c.Absent.String() + " absent\n    cross join " + c.Table.String() + " " + a
-	}
-	return c.Present(c.Table.String(), a)
+// PlannedAgain is a condition, always true, by which the plan of a row trigger is one that reads the table, which an ALTER TABLE invalidates.
+func (c Capture) PlannedAgain() string {
+	return "not exists (select from only " + c.Table.String() + " where false)"
 }
 
 // SinceLocked is what a transaction must see of the stream tables that it locks.
 func (c Capture) SinceLocked() Since {
 	return Since{Schemas: c.Schemas, Tables: c.Locked, Over: c.Table.String(), Older: "another transaction did while this one waited, or before"}
-}
-
-// Followers names the stream tables that read the table, as a literal.
-func (c Capture) Followers() string {
-	var names []string
-	for _, r := range c.Readers {
-		names = append(names, r.Plain())
-	}
-	return sqltext.Literal(strings.Join(names, ", "))
 }

@@ -182,6 +182,19 @@ func (p Plan) AnyImmediate() bool {
 	return p.any(func(t StreamTable) bool { return t.Immediate })
 }
 
+// AnyDeferred reports whether refreshes keep a stream table up to date.
+func (p Plan) AnyDeferred() bool { return p.any(func(t StreamTable) bool { return !t.Immediate }) }
+
+// Chained reports whether a stream table in immediate mode reads another stream table.
+func (p Plan) Chained() bool {
+	return slices.ContainsFunc(p.Captures, func(c Capture) bool { return c.Made })
+}
+
+// Ungrouped reports whether a stream table is filled by itself, not with its maintenance group.
+func (p Plan) Ungrouped() bool {
+	return p.any(func(t StreamTable) bool { return !t.Immediate || t.ApplyFn.Name == "" })
+}
+
 // AnyCron reports whether a cron expression says when a stream table is due.
 func (p Plan) AnyCron() bool {
 	return p.any(func(t StreamTable) bool { return len(t.DueFunctions) > 0 })

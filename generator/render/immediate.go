@@ -1,12 +1,9 @@
 package render
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // ImmediateMode holds what only templates of stream tables in immediate mode need.
@@ -92,21 +89,6 @@ type Since struct {
 	Tables      []StreamTable
 	Computed    []Step // those whose rows a statement computes as they are now
 	Over, Older string
-}
-
-func present(of Source, absent Name, rows, a string) string {
-	if len(of.ColumnList) == 0 {
-		return "(select from " + rows + ") " + a
-	}
-	var columns []string
-	for _, name := range of.ColumnList {
-		column := sqltext.Ident(name)
-		columns = append(columns, fmt.Sprintf("%s.pgt_as(%s, (__kept).%s, %s) as %s", of.Internal(), column, column, sqltext.Literal(name+" of "+of.Table.String()), column))
-	}
-	const indent = "            "
-	columns[0] = "cross join lateral (select " + columns[0]
-	columns[len(columns)-1] += " from " + rows + ") " + a
-	return absent.String() + " absent\n" + indent + wrappedAt(columns, widestLine, indent+"    ")
 }
 
 // Event is a trigger function of a captured table for one kind of statement.

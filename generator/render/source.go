@@ -81,6 +81,14 @@ func (s Source) Fits() string {
 	return wrappedAt(items, widestLine, "            ")
 }
 
+// Checked is the condition that the columns have the types for which the table of pending changes was made; empty if there are no columns.
+func (s Source) Checked() string {
+	if len(s.ColumnList) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s.checked_types(%s, %s)", s.Internal(), s.Table.Regclass(), texts(s.ColumnList))
+}
+
 // LogNames are Names in lines that are not too long.
 func (s Source) LogNames() string {
 	items := []string{""}

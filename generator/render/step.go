@@ -9,11 +9,11 @@ import (
 // Step is one of them.
 type Step struct {
 	StreamTable
-	Event   string // insert, update or delete
-	No      int    // among the steps of the event's trigger function
-	Trigger Name   // that function
-	Of      Source // with the columns that it reads
-	Absent  Name
+	Event   string   // insert, update or delete
+	No      int      // among the steps of the event's trigger function
+	Trigger Name     // that function
+	Of      Source   // with the columns that it reads
+	Checked []Source // the tables that the stream table reads, with these
 
 	ByEvent map[string][]string // lines of common table expressions for what a statement changed; see package ivm
 	Merged  bool                // groups that they add to are found by their unique index
@@ -23,9 +23,6 @@ type Step struct {
 
 // Effect is what a change can do to rows.
 type Effect struct{ Adds, Takes bool }
-
-// Present is the same for the columns that the step reads.
-func (s Step) Present(rows, a string) string { return present(s.Of, s.Absent, rows, a) }
 
 // Affected lists the key columns of row a of a transition table.
 func (s Step) Affected(a string) string { return list(a, s.KeyColumns) }

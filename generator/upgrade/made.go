@@ -85,19 +85,8 @@ func (d *differ) remake() {
 				step.Loses = was.loss()
 			}
 			d.add(step)
-		case was.Naming != nil && m.Naming != nil && *was.Naming != *m.Naming:
-			d.add(Step{Action: "change", Object: m.ID(), SQL: d.nameAgain(*m.Naming), Follows: true})
 		}
 	}
-}
-
-// nameAgain makes a view again, if it is there. The script of an extension may replace none that is no member, and what it makes becomes one.
-func (d *differ) nameAgain(n Naming) string {
-	sql := n.SQL
-	if d.member {
-		sql = fmt.Sprintf("drop view %s;\n%salter extension %s drop view %[1]s;\n", n.View, sql, sqltext.Ident(d.to.Extension))
-	}
-	return fmt.Sprintf("do $do$\nbegin\n    if to_regclass(%s) is not null then\n%s    end if;\nend;\n$do$;\n", sqltext.Literal(n.View), sql)
 }
 
 // forget deletes what the catalog knows of what is gone: something else may get its name.

@@ -127,8 +127,7 @@ type Made struct {
 	Columns   []string   `json:"columns,omitempty"`   // of what users see of a stream table
 	Lenient   bool       `json:"lenient,omitempty"`   // an outbox whose consumers take other columns
 	Relations []Relation `json:"relations,omitempty"` // that it may consist of
-	Naming    *Naming    `json:"naming,omitempty"`
-	PartOf    string     `json:"part_of,omitempty"` // the id of what is never recreated without it
+	PartOf    string     `json:"part_of,omitempty"`   // the id of what is never recreated without it
 }
 
 // loss is what a drop loses.
@@ -137,12 +136,6 @@ func (m Made) loss() string {
 		return "all rows of " + cmp.Or(m.Table, m.Name)
 	}
 	return m.Loses
-}
-
-// Naming is a view that names others, so that it has to be made again when these are renamed.
-type Naming struct {
-	View string `json:"view"`
-	SQL  string `json:"sql"`
 }
 
 // Relation is a table, view, sequence or index that is made at run time.

@@ -13,8 +13,6 @@ import (
 type Tables struct {
 	// Log is where the changes of a table are read from: a relation with the table's columns and Mult.
 	Log func(*catalog.Relation) string
-	// Current is where a table is read from as it is; nil: from itself.
-	Current func(*catalog.Relation) string
 	// Stored holds the view's rows as they were: its columns and those of its keys.
 	Stored string
 	// Few is a variable of the statement that is null where its plan is made for the changes that there are, and not where it is made for few,
@@ -130,11 +128,7 @@ func leaves(t Tables) func(algebra.Node) (Leaf, bool) {
 	return func(n algebra.Node) (Leaf, bool) {
 		switch n := n.(type) {
 		case *algebra.Source:
-			name := n.Table.SQLName()
-			if t.Current != nil {
-				name = t.Current(n.Table)
-			}
-			return leafOf(n, name, false), true
+			return leafOf(n, n.Table.SQLName(), false), true
 		case *algebra.Changes:
 			l := leafOf(n.Of, t.Log(n.Of.Table), true)
 			l.Small = t.Raw

@@ -38,7 +38,7 @@ stream_tables:
   - name: large
     refresh_mode: immediate
     query: |
-      select order_id, amount from orders where amount > 100
+      select o.order_id, o.amount from orders o join orders p on p.order_id = o.order_id where p.amount > 100
   - name: regions
     query: |
       select region, count(*) as parts from measures group by region

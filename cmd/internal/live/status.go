@@ -140,7 +140,7 @@ func (s *Status) read(ctx context.Context, tx pgx.Tx, schema string) error {
 	for _, section := range []func(reader) error{
 		func(in reader) (err error) { s.Tasks, err = collect[TaskStatus](in, tasksQuery); return err },
 		func(in reader) (err error) {
-			s.StreamTables, err = collectIf[StreamTableStatus](in, "pgt_stream_tables", streamTablesQuery)
+			s.StreamTables, err = readStreamTables(in)
 			return err
 		},
 		s.readInboxes,
@@ -238,6 +238,20 @@ func collect[Row any](in reader, query string, args ...any) ([]Row, error) {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, pgx.RowToStructByName[Row])
+}
+
+// readStreamTables reads how stream tables are.
+func readStreamTables(in reader) ([]StreamTableStatus, error) {
+	var counts bool
+	err := in.tx.QueryRow(in.ctx, "select to_regproc($1) is not null", sqltext.Qualified(generator.InternalSchema(in.schema), "pgt_waiting")).Scan(&counts)
+	if err != nil {
+		return nil, err
+	}
+	waiting := noWaitingQuery
+	if counts {
+		waiting = waitingQuery
+	}
+	return collectIf[StreamTableStatus](in, "pgt_stream_tables", "with waiting as ("+waiting+")"+streamTablesQuery)
 }
 
 // collectIf is collect where a relation is there that only some extensions have.

@@ -10,12 +10,11 @@ const (
 		from %[2]s.pgt_tasks t
 		order by t.task`
 
+	// Without change logs there is no function that counts rows of these.
+	waitingQuery   = "select w.stream_table, sum(w.waiting)::bigint as waiting from %[2]s.pgt_waiting() w group by w.stream_table"
+	noWaitingQuery = "select null::text as stream_table, null::bigint as waiting"
+
 	streamTablesQuery = `
-		with waiting as (
-		    select w.stream_table, sum(w.waiting)::bigint as waiting
-		    from %[2]s.pgt_waiting() w
-		    group by w.stream_table
-		)
 		select c.stream_table as name, t.refresh_mode, t.effective_mode, t.effective_reason, t.strategy, t.schedule, t.status,
 		       extract(epoch from t.staleness)::float8 as staleness_seconds, w.waiting, t.consecutive_errors, t.last_error
 		from %[1]s.pgt_stream_tables t

@@ -198,7 +198,6 @@ create table sales_internal.pgt_source_config (
     pending           text,             -- as regclass reads it; null where no stream table in immediate mode follows it
     pending_columns   name[],
     pending_index     name,
-    absent            text,             -- a view that stands for columns that the source has no longer
     pending_triggers  name[],           -- in the same order, and before and after each statement
     pending_functions name[]            -- that they call; null: there is no such trigger
 );
@@ -524,10 +523,12 @@ begin
     v_logs := exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = any (c.readers) and s.logged);
     for v_log in
         select l.name, l.columns, l.pending,
-               -- The types are those of the source, without lengths: a longer value may come. A column that the source has lost is text.
+               -- The types are those of the source, without lengths, which a function's result has not: a longer value may come. A column
+               -- that the source has lost is text.
                (
-                   select string_agg(format(', %1$I.pgt_fit(%2$s, %2$s, 1) as %3$I', 'sales_internal',
-                       coalesce('t.' || quote_ident(a.attname), 'null::text'), n.name), '' order by n.place)
+                   select string_agg(format(', first_value(%s) over () as %I', coalesce('t.' || quote_ident(a.attname), 'null::text'),
+                       n.name), ''
+                       order by n.place)
                    from unnest(l.columns) with ordinality n (name, place)
                    left join pg_attribute a on a.attrelid = v_table and a.attname = n.name and not a.attisdropped
                ) as typed,
@@ -546,7 +547,6 @@ begin
         foreach v_statement in array array_remove(array[
             -- Transactions that write the source have pending rows.
             case when v_log.pending and not c.made then format('lock table %s in share row exclusive mode', v_table) end,
-            case when v_log.pending then 'drop view if exists ' || c.absent end,
             format('drop table if exists %s', v_log.name),
             format('create table %s as select null::bigint as __no, null::xid8 as __xid, null::%s as __mult%s from %s t with no data',
                 v_log.name, case when c.made or v_log.pending then 'bigint' else 'smallint' end, v_log.typed, v_table),
@@ -560,23 +560,6 @@ begin
             execute v_statement;
         end loop;
     end loop;
-    if c.absent is not null then
-        -- Stands for columns that the source no longer has: a name that its row lacks is found here, and raises. __kept has their types.
-        foreach v_statement in array array[
-            format('create or replace view %s as select null::%s as __kept%s from (select (null::%s).*) p', c.absent, c.pending, (
-                select string_agg(format(', %1$I.pgt_gone(p.%2$I, %3$L, %4$L) as %2$I', 'sales_internal', n.name,
-                    format('%s of %I.%I', n.name, c.source_schema, c.source_name), r.names), '' order by n.place)
-                from unnest(c.pending_columns) with ordinality n (name, place)
-                cross join (
-                    select string_agg(r.name, ', ' order by r.place) as names
-                    from unnest(c.readers) with ordinality r (name, place)
-                    join sales_internal.pgt_stream_table_config t on t.stream_table = r.name and t.effective_mode = 'immediate'
-                ) r
-            ), c.pending)
-        ] loop
-            execute v_statement;
-        end loop;
-    end if;
     foreach v_statement in array array(
         with relation as materialized (
             select i.relation as oid, i.relation::regclass as name, i.level, k.relkind, k.relkind = 'p' and i.relation = v_table as routes
@@ -586,9 +569,10 @@ begin
         wanted as materialized (
             select r.oid, r.name, t.trigger, w.fires, t.function, concat_ws(', ',
                        case when w.place = 5 and t.each then 'each' end,
-                       case when w.place < 6 and t.pending and v_logs then 'log' end) as arguments,
+                       case when w.place in (4, 5) and t.pending and v_logs then 'log' end) as arguments,
                    case
-                       when w.place in (4, 7, 8) or w.place = 5 and t.each then 'A'
+                       when t.pending and v_logs and w.place not in (4, 5, 6) then 'D'
+                       when w.place in (4, 7, 8) or w.place = 5 and (t.each or t.pending and v_logs) then 'A'
                        when w.place in (5, 6) then 'R'
                        when t.pending and c.pending_functions[7] is not null then 'A'
                        else 'O'
@@ -614,7 +598,6 @@ begin
             join relation r on r.relkind in ('r', 'p') and (r.level = 0)
             where t.trigger is not null and t.function is not null
               and not (w.place < 4 and t.each) and (w.place <> 6 or exists (select from relation p where p.routes))
-              and not (w.place > 6 and v_logs)
         ),
         present as materialized (
             select t.tgrelid as oid, t.tgrelid::regclass as name, t.tgname as trigger, t.tgenabled, t.tgparentid,
@@ -641,8 +624,9 @@ begin
                     case when p.oid is not null then 'or replace' end, w.trigger, format(w.fires, w.name), 'sales_internal', w.function,
                         w.arguments)),
                 (4, case when w.arguments = p.arguments then p.tgenabled else 'O' end <> w.enabled,
-                    format('alter table %s enable %s trigger %I',
-                    w.name, case w.enabled when 'A' then 'always' when 'R' then 'replica' end, w.trigger))
+                    format('alter table %s %s trigger %I', w.name,
+                    case w.enabled when 'A' then 'enable always' when 'R' then 'enable replica' when 'D' then 'disable' else 'enable' end,
+                        w.trigger))
             ) s (step, needed, statement)
             where s.needed
         ) s (step, place, statement)
@@ -823,83 +807,48 @@ begin
     loop
         begin
             perform sales_internal.pgt_sources_fit(v_reader, false);
-        exception when lock_not_available then
+        exception when lock_not_available or undefined_table then
             null; -- somebody is altering it; the next tick compares again
         end;
     end loop;
 end;
 $function$;
 
--- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier
--- ones are kept: one setting for all stream tables in immediate mode that follow the same tables.
---
--- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
--- nobody but the owner reads it here, whatever is granted: row-level security without a policy.
-create table sales_internal.pgt_open_setting (
-    name text not null
-);
-alter table sales_internal.pgt_open_setting enable row level security;
-insert into sales_internal.pgt_open_setting (name) values ('sluice.open_' || replace(gen_random_uuid()::text, '-', ''));
-
--- Says that the count of open statements was lost, on which stream tables in immediate mode rely.
-create function sales_internal.pgt_uncounted(p_table regclass)
-    returns void
+-- Raises an error if a column of a source has another type than in its table of pending changes, for which stream tables in immediate mode
+-- were made.
+-- It costs a trigger's statement nothing: an immutable function is evaluated when that is planned, which ALTER TABLE has PostgreSQL do
+-- again.
+create function sales_internal.checked_types(p_source regclass, p_columns name[])
+    returns boolean
     language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    raise exception using
-        errcode = '55000',
-        message = format('open statements of %s are not counted any more, on which stream tables in immediate mode rely', p_table),
-        detail = 'RESET ALL forgets the count, and without its trigger that counts, a table has none.',
-        hint = 'Leave RESET ALL to the time between transactions. Triggers are made again by the next sales.tick().';
-end;
-$function$;
-
--- Says that a column is gone that stream tables in immediate mode read: in its place where a trigger reads it.
-create function sales_internal.pgt_gone(p_column anyelement, p_name text, p_readers text)
-    returns anyelement
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    raise exception using
-        errcode = '42703',
-        message = format('column %s is gone, and stream tables in immediate mode read it', p_name),
-        detail = format('It was of type %s. Stream tables: %s. No statement may leave them behind.', pg_typeof(p_column), p_readers),
-        hint = 'Rename it back, or add it again, or generate and apply the spec for the table as it is now, or sales.detach().';
-end;
-$function$;
-
--- Gives p_value, a column of a statement's rows, where it is of the type of p_kept, which stream tables in immediate mode were made for.
--- From their triggers. Text makes PostgreSQL prefer this one to the next of the same name.
---
--- Which of the two is meant is settled when a trigger's statement is planned, and planned anew after each ALTER TABLE; this one is inlined
--- and costs nothing then.
-create function sales_internal.pgt_as(p_value anyelement, p_kept anyelement, p_column text)
-    returns anyelement
-    language sql
     immutable
-    parallel safe
-as $function$select $1$function$;
-
--- Says that a column was altered to another type than stream tables in immediate mode were made for.
-create function sales_internal.pgt_as(p_value anyelement, p_kept anycompatible, p_column varchar)
-    returns anycompatible
-    language plpgsql
-    stable
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_pending regclass := (
+        select c.pending::regclass from sales_internal.pgt_source_config c where
+            to_regclass(format('%I.%I', c.source_schema, c.source_name)) = p_source
+    );
+    v_column  name;
+    v_type    regtype;
+    v_kept    regtype;
 begin
-    raise exception using
-        errcode = '55000',
-        message = format('column %s is of type %s now, and stream tables in immediate mode were made for %s', p_column, pg_typeof(p_value),
-            pg_typeof(p_kept)),
-        detail = 'They belong to extension sales, and no statement may leave them behind.',
-        hint = 'The next sales.tick() makes them anew or tells in sales.pgt_status() why it cannot; sales.refresh_stream_table() does it '
-            'for one of them.';
+    foreach v_column in array p_columns loop
+        -- Not from pg_attribute: a snapshot may show an older type than that of which rows come.
+        execute format('select pg_typeof(s.%1$I), pg_typeof(p.%1$I) from (select) one left join %2$s s on false left join %3$s p on false',
+            v_column, p_source, v_pending)
+        into v_type, v_kept;
+        if v_type <> v_kept then
+            raise exception using
+                errcode = '55000',
+                message = format('column %s of %s is of type %s now, and stream tables in immediate mode were made for %s', v_column,
+                    p_source, v_type, v_kept),
+                detail = 'They belong to extension sales, and no statement may leave them behind.',
+                hint = 'The next sales.tick() makes them anew or tells in sales.pgt_status() why it cannot; sales.refresh_stream_table() '
+                    'does it for one of them.';
+        end if;
+    end loop;
+    return true;
 end;
 $function$;
 
@@ -944,217 +893,177 @@ as $function$
 $function$;
 
 -- Fills the stream tables of a maintenance group, or applies the rows that triggers of their sources have logged since.
--- Returns the number of logged rows, 1000 for a fill, or null if another session does the same.
--- Reads the sources; writes the stream tables and what is pending.
+-- Returns the number of logged rows, 1000 for a fill, or null where it has to be tried again.
+-- Reads the sources; writes the stream tables, what is pending, and with p_last the triggers.
 --
--- p_group: the group's pending_function. It must read from one snapshot: in repeatable read, or while nobody writes. No writer waits for
--- it.
-create function sales_internal.pgt_catch_up(p_group name)
+-- p_group: the group's pending_function. p_last: locks the sources against writers, and has triggers maintain the stream tables from then
+-- on. Otherwise no writer waits, and it must read from one snapshot: in repeatable read.
+create function sales_internal.pgt_catch_up(p_group name, p_last boolean default false)
     returns bigint
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set lock_timeout = '5s'
 as $function$
 declare
     v_all    text[] := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = p_group);
+    v_source regclass;
+    v_log    regclass;
     v_state  record;
-    v_member sales_internal.pgt_stream_table_config;
-    v_source record;
     v_rows   bigint;
     v_total  bigint := 0::bigint;
+    c        sales_internal.pgt_stream_table_config;
 begin
+    if p_last then
+        for v_source in
+            select to_regclass(format('%I.%I', s.source_schema, s.source_name))
+            from sales_internal.pgt_source_config s
+            where s.pending is not null and not s.made and s.readers && v_all
+            order by s.source
+        loop
+            execute format('lock table %s in share row exclusive mode', v_source);
+        end loop;
+    end if;
     -- They are filled from one snapshot, so one frontier is that of all.
     with held as (
-        select s.seen, s.suspended_at
+        select s.*
         from sales_internal.pgt_stream_table_state s
         where s.stream_table = any (v_all)
         for update skip locked
     )
-    select count(*) < cardinality(v_all) as busy,
-           bool_or(h.seen is null) as unfilled,
-           bool_or(h.suspended_at is not null) as suspended,
-           (array_agg(h.seen))[1] as seen
+    select count(*) < cardinality(v_all) or p_last and bool_or(h.seen is null or h.refit or not h.logged) as wait,
+           bool_or(h.seen is null) as unfilled, bool_or(h.suspended_at is not null) as suspended, (array_agg(h.seen))[1] as seen
     into v_state
     from held h;
-    if v_state.busy then
+    if v_state.wait or exists (
+        select
+        from sales_internal.pgt_source_config s
+        left join sales_internal.pgt_source_state f using (source)
+        where s.pending is not null and s.readers && v_all
+          and (f.problems ?| v_all or p_last and sales_internal.pgt_source_shape(s) is distinct from f.shape)
+    ) then
         return null;
     end if;
 
     if not v_state.unfilled then
-        for v_source in
-            select c.pending::regclass as pending
-            from sales_internal.pgt_source_config c
-            where c.pending is not null and not c.made and c.readers && v_all
-        loop
+        for v_log in select s.pending::regclass from sales_internal.pgt_source_config s where s.pending is not null and s.readers && v_all
+            loop
             execute format(
                 'update %s p
                 set __xid = pg_current_xact_id()
-                where p.__xid >= pg_snapshot_xmin($1) and not pg_visible_in_snapshot(p.__xid, $1)', v_source.pending)
+                where p.__xid >= pg_snapshot_xmin($1) and not pg_visible_in_snapshot(p.__xid, $1)', v_log)
             using v_state.seen;
             get diagnostics v_rows = row_count;
             v_total := v_total + v_rows;
-            execute format('delete from %s p where p.__xid <> pg_current_xact_id()', v_source.pending);
         end loop;
     end if;
-    for v_member in
-        select c.*
-        from sales_internal.pgt_stream_table_config c
-        where c.stream_table = any (v_all) and not (v_state.unfilled and v_state.suspended)
-        order by c.refresh_order
+    for c in
+        select t.*
+        from sales_internal.pgt_stream_table_config t
+        where t.stream_table = any (v_all) and not (v_state.unfilled and v_state.suspended)
+        order by t.refresh_order
     loop
         if v_state.unfilled then
-            perform sales_internal.pgt_fit_stream_table(v_member.stream_table);
-            raise notice 'filling %, % of %', v_member.stream_table, (
+            perform sales_internal.pgt_fit_stream_table(c.stream_table);
+            raise notice 'filling %, % of %', c.stream_table, (
                 select count(*)
-                from sales_internal.pgt_stream_table_config c
-                where c.effective_mode = 'immediate' and c.refresh_order <= v_member.refresh_order
+                from sales_internal.pgt_stream_table_config t
+                where t.effective_mode = 'immediate' and t.refresh_order <= c.refresh_order
             ), (select count(*) from sales_internal.pgt_stream_table_config);
-            execute format('select %I.%I()', 'sales_internal', v_member.recompute_function);
+            execute format('select %I.%I()', 'sales_internal', c.recompute_function);
         else
-            execute format('select %I.%I()', 'sales_internal', v_member.maintain_function);
-            perform setval(v_member.last_filled::regclass, pg_current_xact_id()::text::bigint);
+            execute format('select %I.%I()', 'sales_internal', c.maintain_function);
+            perform setval(c.last_filled::regclass, pg_current_xact_id()::text::bigint);
         end if;
     end loop;
-    v_member := null;
-    -- What a fill's snapshot shows is in what was read.
-    for v_source in
-        select c.pending::regclass as pending
-        from sales_internal.pgt_source_config c
-        where c.pending is not null and c.readers && v_all
-    loop
-        execute format('delete from %s', v_source.pending);
+    -- Rows that the snapshot shows are in the stream tables now, or nobody needs them.
+    for v_log in select s.pending::regclass from sales_internal.pgt_source_config s where s.pending is not null and s.readers && v_all loop
+        execute format('delete from %s', v_log);
     end loop;
     if v_state.unfilled then
         return case when not v_state.suspended then 1000::bigint end;
     end if;
     update sales_internal.pgt_stream_table_state s
     set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
-        last_error = null
+        last_error = null,
+        logged = not p_last
     where s.stream_table = any (v_all);
+    if p_last then
+        perform sales_internal.pgt_attach_source(s.source)
+        from sales_internal.pgt_source_config s
+        where s.pending is not null and not s.made and s.readers && v_all;
+        update sales_internal.pgt_source_state f
+        set shape = sales_internal.pgt_source_shape(s)
+        from sales_internal.pgt_source_config s
+        where s.source = f.source and s.pending is not null and s.readers && v_all;
+    end if;
     return v_total;
-exception when others then
-    if v_member.stream_table is null then
-        raise;
-    end if;
-    raise exception using
-        errcode = sqlstate,
-        message = sqlerrm,
-        detail = format('Stream table %s, with which the others of its maintenance group are filled.', v_member.stream_table),
-        table = v_member.stream_table;
 end;
 $function$;
 
--- Applies the rows logged last to the filled stream tables of a maintenance group, and makes the triggers of their sources maintain them.
--- Returns false if the stream tables are not filled or a source was altered.
--- Writes the stream tables, what is pending, and the triggers.
---
--- p_group: the group's pending_function. Writers wait for this alone. It waits for them five seconds at most, and is tried again.
-create function sales_internal.pgt_go_live(p_group name)
-    returns boolean
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-    set lock_timeout = '5s'
-as $function$
-declare
-    v_all     text[] := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = p_group);
-    v_sources sales_internal.pgt_source_config[] := array(
-        select c from sales_internal.pgt_source_config c where c.pending is not null and c.readers && v_all order by c.source
-    );
-    v_statement text;
-begin
-    -- As writers lock them: tables above a source before it.
-    foreach v_statement in array array(
-        select format('lock table %s%s in share row exclusive mode', case when i.level > 0 then 'only ' end, i.relation::regclass)
-        from unnest(v_sources) c
-        cross join to_regclass(format('%I.%I', c.source_schema, c.source_name)) t
-        cross join sales_internal.pgt_inheritance(t) i
-        where not c.made and (i.relation = t or c.part and i.level > 0)
-        order by i.level > 0 desc, c.source, i.level desc
-    ) loop
-        execute v_statement;
-    end loop;
-    if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = any (v_all) and
-        (s.seen is null or s.refit or not s.logged))
-        or exists (
-            select
-            from sales_internal.pgt_source_config c
-            left join sales_internal.pgt_source_state s using (source)
-            where c.pending is not null and c.readers && v_all and sales_internal.pgt_source_shape(c) is distinct from s.shape
-        )
-        or sales_internal.pgt_catch_up(p_group) is null
-    then
-        return false;
-    end if;
-    update sales_internal.pgt_stream_table_state s set logged = false where s.stream_table = any (v_all);
-    perform sales_internal.pgt_attach_source(c.source) from unnest(v_sources) c where not c.made;
-    update sales_internal.pgt_source_state s
-    set shape = sales_internal.pgt_source_shape(c)
-    from sales_internal.pgt_source_config c
-    where c.source = s.source and c.pending is not null and c.readers && v_all;
-    return true;
-end;
-$function$;
-
--- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, what was logged is applied,
--- and only for the last of it do writers wait. What does not come to its end, the next tick() goes on with.
+-- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, then the logged rows are
+-- applied, and only for the last of these do writers wait. The next tick() continues with what fails or has to wait.
 -- Reads and writes everything of these stream tables.
 create procedure sales_internal.pgt_fill_immediate()
     language plpgsql
 as $procedure$
 declare
-    v_group  name;
-    v_all    text[]; -- the stream tables of the group
-    v_member text;   -- the one to blame
-    v_rows   bigint;
+    v_group   name;
+    v_all     text[]; -- the stream tables of the group
+    v_rows    bigint;
+    v_problem text;
+    v_context text;
+    v_member  text;   -- the one that failed
 begin
     foreach v_group in array array(
         select c.pending_function
         from sales_internal.pgt_stream_table_config c
         join sales_internal.pgt_stream_table_state s using (stream_table)
-        where c.pending_function is not null and s.logged
+        where s.logged
         group by c.pending_function
         order by min(c.refresh_order)
     ) loop
-        select array_agg(c.stream_table order by c.refresh_order)
-        into v_all
-        from sales_internal.pgt_stream_table_config c
-        where c.pending_function = v_group;
-        begin
-            v_rows := case when (select bool_and(sales_internal.pgt_sources_fit(a.name) is null) from unnest(v_all) a (name)) then
-                1000::bigint end;
-        exception when lock_not_available or deadlock_detected then
-            v_rows := null; -- somebody is altering a source
-        end;
-        -- What was logged while it was filled, and while that was applied; little of it waits for the lock.
+        v_all := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = v_group order by
+            c.refresh_order);
+        v_problem := null;
         for v_round in 1..20 loop
-            exit when v_rows is null or v_rows < 1000;
             commit;
             set transaction isolation level repeatable read;
             begin
                 v_rows := sales_internal.pgt_catch_up(v_group);
             exception when serialization_failure or deadlock_detected or lock_not_available then
-                v_rows := null; -- the next tick
+                v_rows := null;
             when others then
                 v_rows := null;
-                get stacked diagnostics v_member = table_name;
-                v_member := case when cardinality(v_all) > 1 and v_member = any (v_all) then v_member end;
-                update sales_internal.pgt_stream_table_state s
-                set seen = null,
-                    consecutive_errors = s.consecutive_errors + 1,
-                    last_error = left(case when s.stream_table <> v_member then 'filled together with ' || v_member || ': ' else '' end ||
-                        sqlerrm, 1000),
-                    suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
-                where s.stream_table = any (v_all);
-                raise warning using message = concat('not filled: ', array_to_string(v_all, ', '), ', because of ' || v_member, ': ',
-                    sqlerrm);
+                get stacked diagnostics v_problem = message_text, v_context = pg_exception_context;
             end;
+            exit when v_rows is null or v_rows < 1000;
         end loop;
         commit;
+        set transaction isolation level read committed;
         if v_rows is not null then
             begin
-                perform sales_internal.pgt_go_live(v_group);
+                perform sales_internal.pgt_catch_up(v_group, true);
             exception when serialization_failure or deadlock_detected or lock_not_available then
-                null; -- the next tick
+                null;
+            when others then
+                get stacked diagnostics v_problem = message_text, v_context = pg_exception_context;
             end;
+        end if;
+        if v_problem is not null then
+            select c.stream_table
+            into v_member
+            from sales_internal.pgt_stream_table_config c
+            where c.stream_table = any (v_all) and cardinality(v_all) > 1
+              and strpos(v_context, format(' %I.%I(', 'sales_internal', c.recompute_function)) > 0;
+            update sales_internal.pgt_stream_table_state s
+            set seen = null,
+                consecutive_errors = s.consecutive_errors + 1,
+                last_error = left(case when s.stream_table <> v_member then 'filled together with ' || v_member || ': ' else '' end ||
+                    v_problem, 1000),
+                suspended_at = case when s.consecutive_errors >= 2 then clock_timestamp() end
+            where s.stream_table = any (v_all);
+            raise warning using message = concat('not filled: ', array_to_string(v_all, ', '), ', because of ' || v_member, ': ',
+                v_problem);
         end if;
         commit;
     end loop;
@@ -1483,7 +1392,9 @@ begin
     refresh_id := gen_random_uuid();
     if c.effective_mode = 'immediate' then
         mode := c.effective_mode;
-        select r.inserted, r.deleted into inserted, deleted from sales_internal.pgt_refresh_immediate(c) r;
+        select r.inserted, r.deleted
+        into inserted, deleted
+        from sales_internal.pgt_refresh_immediate(c) r;
     else
     -- To be created again where a source was altered, or a user dropped the table of the rows.
     select s.refit or to_regclass(c.rows_table) is null or to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) is null,
@@ -1550,19 +1461,6 @@ begin
         end;
     end if;
 end;
-$function$;
-
--- Has the next refresh recompute the stream tables in immediate mode that read the one given: attach() discards what is pending of it.
--- Reads pgt_source_config; writes pgt_stream_table_state.
-create function sales_internal.pgt_recompute_readers(p_stream_table text)
-    returns void
-    language sql
-    set search_path = pg_catalog, pg_temp
-as $function$
-    update sales_internal.pgt_stream_table_state s
-    set seen = null, own_xid = null, own_no = null
-    from sales_internal.pgt_source_config c
-    where c.source = p_stream_table and c.pending is not null and s.stream_table = any (c.readers)
 $function$;
 
 -- Refreshes a stream table if that is due. Notes an error; the third in a row suspends the stream table.
@@ -1877,8 +1775,8 @@ declare
     v_names    text[] := array[]::text[];
     v_values   text := '';
     v_compare  text;
-    v_exact    boolean; -- no changes may wait
     v_counts   bigint[];
+    v_exact    boolean; -- no changes may wait
     v_hint     text;
     v_until    timestamptz := clock_timestamp() + interval '10 seconds';
 begin
@@ -2149,7 +2047,6 @@ begin
             perform sales_internal.pgt_fit_stream_table(v_table.stream_table, v_table.online); -- online, readers never see it empty
             continue when v_table.online;
             perform sales_internal.pgt_refresh(v_table.stream_table, true);
-            perform sales_internal.pgt_recompute_readers(v_table.stream_table);
         else
             perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         end if;
@@ -2161,7 +2058,6 @@ begin
             where s.stream_table = v_table.stream_table and s.seen is null and not s.refit and not s.logged
         ) then
             execute format('select %I.%I()', 'sales_internal', v_table.recompute_function);
-            perform sales_internal.pgt_recompute_readers(v_table.stream_table);
         end if;
     end loop;
     if to_regclass('sales_internal.pending_public_orders') is not null then -- it is missing where the source cannot be followed
@@ -2197,9 +2093,9 @@ begin
             'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments',
             'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments',
             'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments',
-            'sales_log_row_sales_customer_payments', 'sales_log_route_sales_customer_payments', 'sales_now_insert_public_orders',
-            'sales_now_update_public_orders', 'sales_now_delete_public_orders', 'sales_now_truncate_public_orders',
-            'sales_now_row_public_orders', 'sales_now_route_public_orders', 'sales_now_before_public_orders']::name[])
+            'sales_log_row_sales_customer_payments', 'sales_log_route_sales_customer_payments', 'sales_immediate_insert_public_orders',
+            'sales_immediate_update_public_orders', 'sales_immediate_delete_public_orders', 'sales_immediate_truncate_public_orders',
+            'sales_immediate_row_public_orders', 'sales_immediate_route_public_orders', 'sales_immediate_before_public_orders']::name[])
           and p.pronamespace = 'sales_internal'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
@@ -2213,7 +2109,6 @@ begin
     cross join unnest(array[format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table]) r (name);
     perform sales_internal.pgt_drop_own(c.change_log)
     from sales_internal.pgt_source_config c;
-    drop view if exists sales_internal.absent_public_orders;
     drop table if exists sales_internal.pending_public_orders;
 end;
 $function$;
@@ -2336,13 +2231,13 @@ begin
     call sales_internal.pgt_commit(p_commits);
     perform sales_internal.pgt_check_origin();
     call sales_internal.pgt_commit(p_commits);
+    perform sales_internal.pgt_watch_sources();
+    call sales_internal.pgt_commit(p_commits);
     if p_commits then
         call sales_internal.pgt_fill_immediate();
     elsif exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
         perform sales.attach(); -- in one transaction: writers wait until the fill commits
     end if;
-    call sales_internal.pgt_commit(p_commits);
-    perform sales_internal.pgt_watch_sources();
     call sales_internal.pgt_commit(p_commits);
     foreach v_table in array array(
         select c.stream_table
@@ -2412,7 +2307,7 @@ comment on procedure sales.run("interval", "interval") is
 
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
-    pending, pending_columns, pending_index, absent, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.orders', 'public', 'orders', 'table', false, false, array['order_id', 'customer_id', 'status', 'amount'],
         array['sales.large_orders', 'sales.customer_payments'],
@@ -2422,12 +2317,13 @@ insert into sales_internal.pgt_source_config (
         'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders'],
             'changes_public_orders_capture',
     'sales_internal.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount'], 'pending_public_orders_xid',
-        'sales_internal.absent_public_orders', array['sales_now_insert_public_orders', 'sales_now_update_public_orders',
-        'sales_now_delete_public_orders',
-        'sales_now_truncate_public_orders', 'sales_now_row_public_orders', 'sales_now_route_public_orders',
-        'sales_now_before_public_orders', 'sales_now_written_public_orders'], array['now_public_orders_insert', 'now_public_orders_update',
-            'now_public_orders_delete',
-        'now_public_orders_truncate', 'now_public_orders_row', 'now_public_orders_row', null, null]
+        array['sales_immediate_insert_public_orders', 'sales_immediate_update_public_orders',
+        'sales_immediate_delete_public_orders', 'sales_immediate_truncate_public_orders',
+        'sales_immediate_row_public_orders', 'sales_immediate_route_public_orders',
+        'sales_immediate_before_public_orders', 'sales_immediate_written_public_orders'], array['immediate_public_orders_insert',
+            'immediate_public_orders_update', 'immediate_public_orders_delete',
+        'immediate_public_orders_row', 'immediate_public_orders_row', 'immediate_public_orders_row', null,
+        null]
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -2442,14 +2338,14 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
-    pending, pending_columns, pending_index, absent, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.customers', 'public', 'customers', 'table', false, false, array['customer_id', 'name'], array['sales.customer_payments'],
     'sales_internal.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid',
         'changes_public_customers_truncated'], array['sales_log_insert_public_customers', 'sales_log_update_public_customers',
         'sales_log_delete_public_customers', 'sales_log_truncate_public_customers',
         'sales_log_row_public_customers', 'sales_log_route_public_customers'], 'changes_public_customers_capture',
-    null, '{}', null, null, '{}', '{}'
+    null, '{}', null, '{}', '{}'
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -2459,7 +2355,7 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
-    pending, pending_columns, pending_index, absent, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, false, array['order_id', 'amount', 'captured_at'],
         array['sales.customer_payments'],
@@ -2468,7 +2364,7 @@ insert into sales_internal.pgt_source_config (
         array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
         'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
         'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments'], 'changes_public_captured_payments_capture',
-    null, '{}', null, null, '{}', '{}'
+    null, '{}', null, '{}', '{}'
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -2479,13 +2375,13 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
-    pending, pending_columns, pending_index, absent, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, array['customer_id', 'name', 'paid'],
         array['sales.best_customers'],
     'sales_internal.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid',
         'changes_sales_customer_payments_truncated'], '{}', null,
-    null, '{}', null, null, '{}', '{}'
+    null, '{}', null, '{}', '{}'
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -2777,26 +2673,9 @@ as $function$
       and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
 $function$;
 
--- The rows of public.orders as they are, as far as stream tables in immediate mode read them: for what is gone of it, or of another type,
--- an error that says so.
---
--- It is inlined where it is read, as if the table itself stood there. p_as is null: what it is of is made later.
-create function sales_internal.present_public_orders(p_as anyelement)
-    returns setof anyelement
-    language sql
-    stable
-as $function$
-    select absent.__kept, n.order_id, n.customer_id, n.status, n.amount
-    from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from public.orders) n
-$function$;
-
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
 -- Writes sales_internal.large_orders_rows.
-create function sales_internal.now_public_orders_insert()
+create function sales_internal.immediate_public_orders_insert()
     returns trigger
     language plpgsql
     security definer
@@ -2804,17 +2683,6 @@ create function sales_internal.now_public_orders_insert()
 as $function$
 #variable_conflict use_column
 begin
-    if tg_nargs > 0 then
-        -- The stream tables are being filled.
-        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select 1, n.order_id, n.customer_id, n.status, n.amount
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
-        return null;
-    end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
         perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
@@ -2823,17 +2691,14 @@ begin
     end if;
     -- Stream table sales.large_orders: the rows with affected keys, as they are.
     if exists (select from new_rows offset 1000) then
-        execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_insert()'::regprocedure, 1);
+        execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_insert()'::regprocedure, 1);
     else
     -- statement 1
     with
     changes1 as not materialized (
         select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
+        from new_rows n
+        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
     ),
     -- affected: distinct(σ(Δ orders))
     affected as not materialized (
@@ -2844,7 +2709,7 @@ begin
     -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
     recomputed as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
+        from public.orders o
         join affected a on o.order_id = a.order_id
         where o.amount >= 150
     )
@@ -2860,11 +2725,11 @@ begin
     return null;
 end;
 $function$;
-revoke execute on function sales_internal.now_public_orders_insert() from public;
+revoke execute on function sales_internal.immediate_public_orders_insert() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each update.
 -- Writes sales_internal.large_orders_rows.
-create function sales_internal.now_public_orders_update()
+create function sales_internal.immediate_public_orders_update()
     returns trigger
     language plpgsql
     security definer
@@ -2872,24 +2737,6 @@ create function sales_internal.now_public_orders_update()
 as $function$
 #variable_conflict use_column
 begin
-    if tg_nargs > 0 then
-        -- The stream tables are being filled.
-        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select 1, n.order_id, n.customer_id, n.status, n.amount
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n;
-        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select -1, o.order_id, o.customer_id, o.status, o.amount
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
-        return null;
-    end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
         perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
@@ -2899,7 +2746,7 @@ begin
     end if;
     -- Stream table sales.large_orders: the rows with affected keys, as they are.
     if exists (select from new_rows offset 1000) then
-        execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_update()'::regprocedure, 1);
+        execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_update()'::regprocedure, 1);
     else
     -- statement 1
     with
@@ -2907,19 +2754,12 @@ begin
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
         from (
             select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-            from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from new_rows) n
+            from new_rows n
             union all
             select o.order_id, o.customer_id, o.status, o.amount, -1
-            from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
+            from old_rows o
         ) c
+        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
@@ -2932,7 +2772,7 @@ begin
     -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
     recomputed as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
+        from public.orders o
         join affected a on o.order_id = a.order_id
         where o.amount >= 150
     ),
@@ -2953,11 +2793,11 @@ begin
     return null;
 end;
 $function$;
-revoke execute on function sales_internal.now_public_orders_update() from public;
+revoke execute on function sales_internal.immediate_public_orders_update() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each delete.
 -- Writes sales_internal.large_orders_rows.
-create function sales_internal.now_public_orders_delete()
+create function sales_internal.immediate_public_orders_delete()
     returns trigger
     language plpgsql
     security definer
@@ -2965,17 +2805,6 @@ create function sales_internal.now_public_orders_delete()
 as $function$
 #variable_conflict use_column
 begin
-    if tg_nargs > 0 then
-        -- The stream tables are being filled.
-        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select -1, o.order_id, o.customer_id, o.status, o.amount
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o;
-        return null;
-    end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
         perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
@@ -2984,17 +2813,14 @@ begin
     end if;
     -- Stream table sales.large_orders: the rows with affected keys, as they are.
     if exists (select from old_rows offset 1000) then
-        execute sales_internal.pgt_own_statement('sales_internal.now_public_orders_delete()'::regprocedure, 1);
+        execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_delete()'::regprocedure, 1);
     else
     -- statement 1
     with
     changes1 as not materialized (
         select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from old_rows) o
+        from old_rows o
+        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
     ),
     -- affected: distinct(σ(Δ orders))
     affected as materialized (
@@ -3005,7 +2831,7 @@ begin
     -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
     recomputed as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
+        from public.orders o
         join affected a on o.order_id = a.order_id
         where o.amount >= 150
     )
@@ -3018,42 +2844,12 @@ begin
     return null;
 end;
 $function$;
-revoke execute on function sales_internal.now_public_orders_delete() from public;
+revoke execute on function sales_internal.immediate_public_orders_delete() from public;
 
--- Recomputes the stream tables in immediate mode that read public.orders when that is truncated.
--- Writes sales_internal.large_orders_rows.
-create function sales_internal.now_public_orders_truncate()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    if tg_nargs > 0 then
-        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
-        select 0, l.order_id, l.customer_id, l.status, l.amount
-        from (select) mark
-        left join sales_internal.pending_public_orders l on false;
-        return null;
-    end if;
-    if tg_relid = 'public.orders'::regclass and not exists (select from pg_inherits i where i.inhparent = tg_relid) then
-        truncate sales_internal.large_orders_rows;
-    else
-        -- Others may have rows; nobody writes them meanwhile.
-        lock table public.orders in share row exclusive mode;
-        perform sales_internal.large_orders_rebuild();
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function sales_internal.now_public_orders_truncate() from public;
-
--- Keeps the stream tables in immediate mode that read public.orders up to date where statement triggers do not fire: as replication applies
--- changes, row by row.
+-- Keeps the stream tables in immediate mode that read public.orders up to date where no trigger sees what a statement changed: when the
+-- table is truncated, and as replication applies changes, row by row. While they are filled, logs each change.
 -- Writes sales_internal.pending_public_orders, and the stream tables.
---
--- The condition is always true; it makes the plan one that reads the table, which an ALTER TABLE invalidates.
-create function sales_internal.now_public_orders_row()
+create function sales_internal.immediate_public_orders_row()
     returns trigger
     language plpgsql
     security definer
@@ -3064,25 +2860,33 @@ declare
     __old alias for old; -- columns may be called so
     __new alias for new;
 begin
+    if tg_op = 'TRUNCATE' then
+        if tg_nargs = 0 then
+            if tg_relid = 'public.orders'::regclass and not exists (select from pg_inherits i where i.inhparent = tg_relid) then
+                truncate sales_internal.large_orders_rows;
+            else
+                lock table public.orders in share row exclusive mode; -- other partitions may have rows
+                perform sales_internal.large_orders_rebuild();
+            end if;
+        else
+            insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
+            select 0, l.order_id, l.customer_id, l.status, l.amount
+            from (select) mark
+            left join sales_internal.pending_public_orders l on false;
+        end if;
+        return null;
+    end if;
     if tg_op <> 'INSERT' then
         insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select -1, o.order_id, o.customer_id, o.status, o.amount
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__old).*) r) o
-        where not exists (select from only public.orders where false);
+        from (select (__old).*) o
+        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount']);
     end if;
     if tg_op <> 'DELETE' then
         insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select 1, n.order_id, n.customer_id, n.status, n.amount
-        from sales_internal.absent_public_orders absent
-            cross join lateral (select sales_internal.pgt_as(order_id, (__kept).order_id, 'order_id of public.orders') as order_id,
-                sales_internal.pgt_as(customer_id, (__kept).customer_id, 'customer_id of public.orders') as customer_id,
-                sales_internal.pgt_as(status, (__kept).status, 'status of public.orders') as status,
-                sales_internal.pgt_as(amount, (__kept).amount, 'amount of public.orders') as amount from (select (__new).*) r) n
-        where not exists (select from only public.orders where false);
+        from (select (__new).*) n
+        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount']);
     end if;
     if tg_nargs = 0 then
         perform sales_internal.large_orders_apply_pending(true);
@@ -3090,27 +2894,7 @@ begin
     return null;
 end;
 $function$;
-revoke execute on function sales_internal.now_public_orders_row() from public;
-
--- Returns the rows of sales_internal.pending_public_orders that this transaction wrote: what it changed of public.orders and stream tables
--- in immediate mode have yet to follow.
--- Reads sales_internal.pending_public_orders.
---
--- PostgreSQL inlines the function. In a generic plan, where it does not know $2, it expects next to no rows (see the function of the same
--- kind that reads the log of a refresh); in a custom plan with null what statistics say.
-create function sales_internal.unapplied_public_orders(p_as anyelement, p_few boolean)
-    returns setof anyelement
-    language sql
-    stable
-as $function$
-    select c.*
-    from sales_internal.pending_public_orders c
-    where $2 is not null and (c.__mult is null)::integer = 0 and c.__xid = pg_current_xact_id()
-    union all
-    select c.*
-    from sales_internal.pending_public_orders c
-    where $2 is null and ($2 is null or c.__mult is null) and c.__xid = pg_current_xact_id()
-$function$;
+revoke execute on function sales_internal.immediate_public_orders_row() from public;
 
 -- ==== Stream tables =======================================================================================
 
@@ -3187,8 +2971,6 @@ create function sales_internal.large_orders_maintain()
     set plan_cache_mode = force_generic_plan
 as $function$
 #variable_conflict use_column
-declare
-    __few     boolean := true; -- null: planned for the rows that there are
 begin
     if not exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id()) then
         return;
@@ -3199,16 +2981,16 @@ begin
         return;
     end if;
     if exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500) then
-        __few := null;
-        set local plan_cache_mode = force_custom_plan; -- until the function ends
+        set local plan_cache_mode = force_custom_plan; -- until the function ends: planned for so many rows
     end if;
 
     with
-    logs(log) as (values ('sales_internal.pending_public_orders'::regclass)),
     -- Δ public.orders
     changes1 as materialized (
         select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
-        from sales_internal.unapplied_public_orders(null::sales_internal.pending_public_orders, __few) c
+        from sales_internal.pending_public_orders c
+        where c.__xid = pg_current_xact_id()
+          and sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
         group by c.order_id, c.customer_id, c.status, c.amount
         having sum(c.__mult) <> 0
     ),
@@ -3221,7 +3003,7 @@ begin
     -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
     recomputed as materialized (
         select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from sales_internal.present_public_orders(null::sales_internal.absent_public_orders) o
+        from public.orders o
         join affected a on o.order_id = a.order_id
         where o.amount >= 150
     ),
@@ -3875,4 +3657,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '432d40c7e75bde0d1af764cd3bc58cef', 'extension');
+values ('sales', '1.0.0', '0f03829abf883efb85e5773f43fb5ac4', 'extension');
