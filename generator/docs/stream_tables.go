@@ -13,7 +13,7 @@ func (w *writer) streamTables() part {
 		return part{}
 	}
 	p := part{ID: "stream-tables", Title: "Stream tables", Blocks: []block{paragraph(joined(
-		say("Each holds what its query would return, row for row. Read them like tables; grant `select` to the roles that read them. Writing to them is an error with SQLSTATE 42809. `sluice explain NAME` shows the cost of each part of a query, and why one is recomputed. Their health: "),
+		say("Each holds what its query would return, row for row. Read them like tables; grant `select` to the roles that read them. Writing to them is an error. `sluice explain NAME` shows the cost of each part of a query, and why one is recomputed. Their health: "),
 		linked("view", w.In("pgt_stream_tables").String()), say("."),
 	))}}
 	for _, t := range w.StreamTables {

@@ -63,7 +63,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 			})
 		}
 		shadow := render.Must("shadow/stream_table.sql", t)
-		t.Outbox, t.Grants, t.Indexes, t.OnWrite = nil, nil, nil, "" // they change nothing of what it holds
+		t.Outbox, t.Grants, t.Indexes = nil, nil, nil // they change nothing of what it holds
 		made = append(made, upgrade.Made{
 			Kind: "stream table", Name: t.ID(), On: follows(view, t), Definition: digestOf("shadow/stream_table.sql", t), Shadow: shadow,
 			Drop:     dropOwn(view, t.Table) + dropStores(view, t),

@@ -168,9 +168,6 @@ func (t StreamTable) StrategyText() string {
 	return ""
 }
 
-// OnWrite is the trigger on stream tables that refuses what is written to them.
-func (p Plan) OnWrite() string { return p.StreamTables[0].OnWrite }
-
 // ChangeNo is the sequence that numbers rows of change logs.
 func (p Plan) ChangeNo() Name { return p.StreamTables[0].ChangeNo }
 

@@ -26,12 +26,11 @@ type StreamTable struct {
 
 // StreamTableNames are those of a stream table and of what is made for it.
 type StreamTableNames struct {
-	Table       Name   // what users see: a view over Rows
-	Rows        Name   // where the rows are stored
-	Old         Name   // where those of an older definition are, which users see until Rows is filled
-	Shape       Name   // an empty table whose rows Rows has as values, where only the server knows the query's columns; otherwise empty
-	OnWrite     string // the trigger on Table that refuses what is written to it; empty for a definition without it
-	State       Name   // the table with a row for each stream table
+	Table       Name // what users see: a view over Rows
+	Rows        Name // where the rows are stored
+	Old         Name // where those of an older definition are, which users see until Rows is filled
+	Shape       Name // an empty table whose rows Rows has as values, where only the server knows the query's columns; otherwise empty
+	State       Name // the table with a row for each stream table
 	History     Name
 	ChangeNo    Name
 	KeyIndex    Name

@@ -72,7 +72,7 @@ var inTheWay = []struct {
 	{"1.1.0", "create view large as select 1 as one", "drop view large"},
 	{"1.1.0", "create sequence mail.bills_pending", "drop sequence mail.bills_pending"},
 	{"1.1.0", "create table mail.post (mine int)", "drop table mail.post"},
-	{"1.1.0", "create trigger sluice_taken_now_insert_public_orders before insert on orders for each row execute function suppress_redundant_updates_trigger()", "drop trigger sluice_taken_now_insert_public_orders on orders"},
+	{"1.1.0", "create trigger sluice_taken_immediate_insert_public_orders before insert on orders for each row execute function suppress_redundant_updates_trigger()", "drop trigger sluice_taken_immediate_insert_public_orders on orders"},
 }
 
 // TestTakenNames has scripts of both flavours, and apply, meet names of others: each refuses, and leaves all as it was.

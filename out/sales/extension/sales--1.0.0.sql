@@ -432,8 +432,7 @@ begin
     from (
         select w.no, 0::bigint, w.problem, w.hint
         from (values
-            (1, v_table is null, format('source %s is gone', c.source),
-             'Create it again, and it is followed again; or take what reads it out of the spec.'),
+            (1, v_table is null, format('source %s does not exist', c.source), 'Create it again, or remove its readers from the spec.'),
             (2, c.kind = 'table' and not c.made and v_kind not in ('r', 'p') or c.kind = 'view' and v_kind <> 'v',
              format('source %s is no longer a %s', c.source, c.kind), 'Make it one again'),
             -- Refreshes recompute then; writers cannot.
@@ -772,8 +771,7 @@ begin
     elsif p_unfound <> 0 then
         raise exception using
             errcode = 'SLR01',
-            message = format('%s lacked rows that went', p_stream_table),
-            detail = format('%s rows were not there.', p_unfound),
+            message = format('stream table %s is out of sync: %s rows to delete were not found', p_stream_table, p_unfound),
             hint = 'Something else wrote to it, or a source changed without its triggers.';
     end if;
     update sales_internal.pgt_stream_table_state s
@@ -1025,6 +1023,12 @@ begin
         v_all := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = v_group order by
             c.refresh_order);
         v_problem := null;
+        begin
+            -- one that was truncated has them filled again
+            perform sales_internal.pgt_sources_fit(a.name, false) from unnest(v_all) a (name);
+        exception when lock_not_available or deadlock_detected or undefined_table then
+            null; -- another session alters a source
+        end;
         for v_round in 1..20 loop
             commit;
             set transaction isolation level repeatable read;
@@ -1102,21 +1106,6 @@ begin
 end;
 $function$;
 
--- Refuses writes to a stream table. PostgreSQL would let them through to a simple view, and what is stored would stay wrong.
-create function sales_internal.pgt_read_only()
-    returns trigger
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    raise exception using
-        errcode = '42809', -- as for a materialized view
-        message = format('stream table %I.%I is read-only', tg_table_schema, tg_table_name),
-        detail = 'It holds the rows of its query.',
-        hint = 'Write to what it reads, and it follows; to have other rows in it, change its query in the spec.';
-end;
-$function$;
-
 -- Gives the statement_timeout that has ended the present statement; null if none has, and somebody cancelled it.
 -- From where errors of refreshes and of pruning are noted.
 create function sales_internal.pgt_time_was_up()
@@ -1187,15 +1176,13 @@ begin
     );
     if not sales_internal.pgt_is_own(to_regclass(v_view)) then
         v_statements := v_statements
-            || concat(format(e'create view %s as\nselect %s\nfrom %s r', v_view, c.shown_columns, c.rows_table),
-                case when c.repeats then e'\ncross join generate_series(1, r.__mult)' end, e'\nwhere ' || c.shown_if)
+            -- A join, which costs nothing: PostgreSQL would let writes through to a view of one table.
+            || concat(format(e'create view %s as\nselect %s\nfrom %s r\ncross join %s', v_view, c.shown_columns, c.rows_table,
+                case when c.repeats then 'generate_series(1, r.__mult)' else '(select) read_only' end), e'\nwhere ' || c.shown_if)
             || format('comment on view %s is %L', v_view,
                 concat_ws(e'\n', 'Stream table of Sluice extension sales:', c.query, '(Sluice: sales in sales)'));
     end if;
     v_statements := v_statements
-        || format('create or replace trigger %I instead of insert or update or delete on %s for each row execute function '
-            '%I.pgt_read_only()',
-            'sales_read_only', v_view, 'sales_internal')
         || v_again;
     foreach v_statement in array v_statements loop
         execute v_statement;
@@ -1618,29 +1605,15 @@ create function sales.get_refresh_history(p_name text, p_limit integer default 2
         refresh_id uuid, started_at timestamptz, finished_at timestamptz, mode text, reason text, inserted bigint, deleted bigint, error
             text
     )
-    language plpgsql
+    language sql
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
-#variable_conflict use_column
-declare
-    v_name text;
-begin
-    if p_limit is null or p_limit < 1 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_limit must be one or more',
-            detail = 'Stream table ' || coalesce(p_name, '<null>') || ', p_limit ' || coalesce(p_limit::text, '<null>') || '.',
-            hint = 'Give the number of refreshes to return.';
-    end if;
-    v_name := sales_internal.pgt_stream_table(p_name);
-    return query
-        select h.refresh_id, h.started_at, h.finished_at, h.mode, h.reason, h.inserted, h.deleted, h.error
-        from sales.pgt_refresh_history h
-        where h.stream_table = v_name
-        order by h.started_at desc, h.finished_at desc, h.refresh_id
-        limit p_limit;
-end;
+    select h.refresh_id, h.started_at, h.finished_at, h.mode, h.reason, h.inserted, h.deleted, h.error
+    from sales.pgt_refresh_history h
+    where h.stream_table = (select sales_internal.pgt_stream_table(p_name))
+    order by h.started_at desc, h.finished_at desc, h.refresh_id
+    limit p_limit
 $function$;
 comment on function sales.get_refresh_history(text, int4) is
     'The latest refreshes of a stream table, newest first. (Sluice: sales in sales)';
@@ -1950,8 +1923,8 @@ begin
         return 0::bigint;
     end if;
     begin
-        -- One that is being filled holds its row, and will need all that its snapshot does not show: its logs stay. The others wait for us;
-        -- writing their rows makes a refresh fail whose snapshot is older than what goes now.
+        -- One that is being filled holds its row, and needs all that its snapshot does not show: its logs stay. The others wait for this
+        -- update, which makes a refresh fail whose snapshot is older than what is deleted now.
         with unseen as (
             update sales_internal.pgt_stream_table_state s
             set seen = null, own_xid = null, own_no = null
@@ -1980,7 +1953,7 @@ begin
         end loop;
     exception when query_canceled or others then
         if sqlstate = '57014' and sales_internal.pgt_time_was_up() is null then
-            raise; -- somebody cancelled it
+            raise; -- a user cancelled it
         end if;
         v_total := 0::bigint;
         update sales_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'change logs: pruning';
@@ -3657,4 +3630,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '0f03829abf883efb85e5773f43fb5ac4', 'extension');
+values ('sales', '1.0.0', '1f066c5b6c555af330cf379b439e186f', 'extension');

@@ -1857,7 +1857,7 @@ alter table pgtrickle.order_events enable replica trigger sluice_applied;
 -- pgtrickle_internal.order_events_claim_cursor.
 --
 -- A claim is a row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; messages
--- behind it are found through the retry queue or, when a claim finds nothing else, by looking back.
+-- behind it are found through the retry queue or, when a claim comes out short, by looking back.
 create function pgtrickle_internal.order_events_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
@@ -1996,9 +1996,8 @@ begin
             end if;
         end if;
 
-        -- A claim that found nothing looks behind the cursor too, so none comes out empty while a message is free; and so does a short one
-        -- that began within a moment, of which no tick lists what was given back.
-        exit when v_count >= p_limit or v_count > 0 and v_from_id = '' or (v_at.low_watermark, '') >= (v_from_at, v_from_id);
+        -- Short: look behind the cursor, too, for what another worker gave back. None comes out empty while a message is free.
+        exit when v_count >= p_limit or (v_at.low_watermark, '') >= (v_from_at, v_from_id);
         v_now := clock_timestamp();
         v_own := pg_current_xact_id_if_assigned()::text::bigint; -- of the rows that were claimed already
         v_to_at := v_from_at;
@@ -2192,7 +2191,7 @@ alter table pgtrickle.payments enable replica trigger sluice_applied;
 -- pgtrickle_internal.payments_claim_cursor.
 --
 -- A claim is a row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; messages
--- behind it are found through the retry queue or, when a claim finds nothing else, by looking back.
+-- behind it are found through the retry queue or, when a claim comes out short, by looking back.
 create function pgtrickle_internal.payments_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
@@ -2329,9 +2328,8 @@ begin
             end if;
         end if;
 
-        -- A claim that found nothing looks behind the cursor too, so none comes out empty while a message is free; and so does a short one
-        -- that began within a moment, of which no tick lists what was given back.
-        exit when v_count >= p_limit or v_count > 0 and v_from_id = '' or (v_at.low_watermark, '') >= (v_from_at, v_from_id);
+        -- Short: look behind the cursor, too, for what another worker gave back. None comes out empty while a message is free.
+        exit when v_count >= p_limit or (v_at.low_watermark, '') >= (v_from_at, v_from_id);
         v_now := clock_timestamp();
         v_own := pg_current_xact_id_if_assigned()::text::bigint; -- of the rows that were claimed already
         v_to_at := v_from_at;
@@ -2440,7 +2438,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '68f7105cad07b346e69fdc0ad7a26813', 'plain');
+values ('shop', '1.0.0', '442dd0dae5daf5d5da4b107ed4e91516', 'plain');
 select pgtrickle.attach();
 
 commit;
