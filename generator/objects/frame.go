@@ -11,7 +11,7 @@ func (b *builder) frame(view render.Extension) {
 		{"pgt_stream_table", true}, {"pgt_time_was_up", true},
 		{"pgt_attach_stream_table", true},
 		{"pgt_fit_stream_table", true},
-		{"pgt_blow_fuse", view.AnyFuse()}, {"pgt_full_reason", view.Counts()},
+		{"pgt_blow_fuse", view.AnyFuse()}, {"pgt_recompute_reason", view.Counts()},
 		{"pgt_outbox_gets", len(view.MadeOutboxes()) > 0}, {"pgt_refresh_immediate", view.AnyImmediate()}, {"pgt_refresh", true},
 		{"pgt_recompute_readers", view.Chained()}, {"pgt_cron_due", view.AnyCron()}, {"pgt_tick", true},
 		{"pgt_refresh_group", view.HasRefreshGroups()}, {"pgt_any_due", view.HasRefreshGroups()},

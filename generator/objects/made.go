@@ -121,7 +121,7 @@ func refillLock(t render.StreamTable) string {
 
 // contentsOf identifies the rows of a stream table: it changes with the query and with how rows are stored.
 func contentsOf(t render.StreamTable) string {
-	how := t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/rebuild.sql", t)
+	how := t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/recompute.sql", t)
 	if t.ComputedFn.Name != "" {
 		how += " " + digestOf("stream_table/computed.sql", t)
 	}

@@ -119,9 +119,9 @@ func functionsOf(t render.StreamTable) []part {
 	var all []part
 	telling := t.Outbox != nil && !t.Immediate
 	if len(t.Delta) > 0 {
-		all = append(all, part{"stream_table/merge.sql", t})
+		all = append(all, part{"stream_table/apply.sql", t})
 		if telling {
-			all = append(all, part{"stream_table/merge.sql", t.Publishing()})
+			all = append(all, part{"stream_table/apply.sql", t.Publishing()})
 		}
 	}
 	if t.Immediate {
@@ -130,9 +130,9 @@ func functionsOf(t render.StreamTable) []part {
 	if t.ComputedFn.Name != "" {
 		all = append(all, part{"stream_table/computed.sql", t})
 	}
-	all = append(all, part{"stream_table/rebuild.sql", t})
+	all = append(all, part{"stream_table/recompute.sql", t})
 	if telling {
-		all = append(all, part{"stream_table/rebuild.sql", t.Publishing()})
+		all = append(all, part{"stream_table/recompute.sql", t.Publishing()})
 	}
 	if t.RegainFn.Name != "" {
 		all = append(all, part{"immediate/regain.sql", t})

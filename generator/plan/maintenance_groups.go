@@ -44,7 +44,7 @@ func (p *planner) groupOf(members []int) render.MaintenanceGroup {
 	base := p.base(&p.spec.StreamTables[p.compiled.order[members[0]]])
 	return render.MaintenanceGroup{
 		Schemas: schemasOf(p.spec), State: p.in("pgt_stream_table_state"),
-		ApplyFn: p.in(base + "_apply_pending"),
+		PendingFn: p.in(base + "_apply_pending"),
 	}
 }
 
@@ -53,10 +53,10 @@ func (p *planner) nameGroups(groups [][]int) {
 	for n, members := range groups {
 		f := p.groupOf(members)
 		for _, i := range members {
-			p.tables[i].ApplyFn = f.ApplyFn
+			p.tables[i].PendingFn = f.PendingFn
 			for _, r := range p.captured {
 				if p.follows(p.compiled.order[i], r) {
-					p.captures[r].ApplyFn, p.captures[r].Counts = f.ApplyFn, fmt.Sprintf("_%d", n+1)
+					p.captures[r].PendingFn, p.captures[r].Counts = f.PendingFn, fmt.Sprintf("_%d", n+1)
 				}
 			}
 		}
@@ -72,7 +72,7 @@ func (p *planner) completeGroups(groups [][]int, captures []render.Capture) []re
 			f.Members = append(f.Members, p.tables[i])
 		}
 		for _, c := range captures {
-			if c.ApplyFn == f.ApplyFn {
+			if c.PendingFn == f.PendingFn {
 				f.Captures = append(f.Captures, c)
 			}
 		}

@@ -17,7 +17,7 @@ func (p *planner) names(t *spec.StreamTable, view *ivm.Plan) render.StreamTableN
 		Table: render.Name(t.Relation), Rows: p.in(base + "_rows"), Old: p.in(base + "_rows_old"),
 		State: p.in("pgt_stream_table_state"), History: schemasOf(p.spec).In("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
 		KeyIndex: p.in(base + "_key"), LookupIndex: p.in(base + "_lookup"), HashIndex: p.in(base + "_hash"),
-		MergeFn: p.in(base + "_merge"), RebuildFn: p.in(base + "_rebuild"), ComputedFn: p.in(base + "_computed"),
+		ApplyFn: p.in(base + "_apply"), RecomputeFn: p.in(base + "_recompute"), ComputedFn: p.in(base + "_computed"),
 	}
 	if view.Whole() {
 		names.Shape = p.in(base + "_shape")

@@ -2,14 +2,14 @@ package render
 
 // Capture is a table that stream tables in immediate mode read.
 type Capture struct {
-	Source         // Log is what is pending of it
-	Steps   []Step // stream tables that follow each statement by themselves
-	Locked  []StreamTable
-	Alone   []Step // those of them that read the table, where only one statement is open
-	Chained bool   // some of them read others
-	State   Name   // the table with a row for each stream table
-	ApplyFn Name   // of the maintenance group
-	Counts  string // what the name of the setting ends in where the maintenance group counts open statements
+	Source           // Log is what is pending of it
+	Steps     []Step // stream tables that follow each statement by themselves
+	Locked    []StreamTable
+	Alone     []Step // those of them that read the table, where only one statement is open
+	Chained   bool   // some of them read others
+	State     Name   // the table with a row for each stream table
+	PendingFn Name   // of the maintenance group
+	Counts    string // what the name of the setting ends in where the maintenance group counts open statements
 
 	OnBefore, OnEnd                                      string
 	BeforeFn, InsertFn, UpdateFn, DeleteFn, RowFn, EndFn Name

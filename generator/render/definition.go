@@ -30,7 +30,7 @@ func (t StreamTable) ApplyName() string {
 	if len(t.Delta) == 0 {
 		return ""
 	}
-	return t.MergeFn.Name
+	return t.ApplyFn.Name
 }
 
 // FollowedIDs are the sources whose changes it applies, as the catalog has them; in immediate mode in the order in which they are locked.
@@ -189,7 +189,7 @@ func (p Plan) Chained() bool {
 
 // Ungrouped reports whether a stream table is filled by itself, not with its maintenance group.
 func (p Plan) Ungrouped() bool {
-	return p.any(func(t StreamTable) bool { return !t.Immediate || t.ApplyFn.Name == "" })
+	return p.any(func(t StreamTable) bool { return !t.Immediate || t.PendingFn.Name == "" })
 }
 
 // AnyCron reports whether a cron expression says when a stream table is due.

@@ -14,7 +14,7 @@ type ImmediateMode struct {
 	LockKey         string // of the advisory lock under which the latter is done
 	Last            Name   // the sequence with the last transaction that had the lock
 	MaintainFn      Name
-	ApplyFn         Name      // of the maintenance group; empty if it has none
+	PendingFn       Name      // of the maintenance group; empty if it has none
 	Pending         []Changes // unapplied changes, by source
 	PendingDelta    []string  // lines of common table expressions over Pending
 	AffectedRows    []string  // the same, which recompute the rows of affected keys; none if Direct does not need that

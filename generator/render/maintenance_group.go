@@ -8,10 +8,10 @@ import (
 // MaintenanceGroup is a set of stream tables in immediate mode that follow the same tables. The triggers of a table maintain all of them.
 type MaintenanceGroup struct {
 	Schemas
-	Members  []StreamTable // what reads another comes after it
-	Captures []Capture
-	State    Name
-	ApplyFn  Name
+	Members   []StreamTable // what reads another comes after it
+	Captures  []Capture
+	State     Name
+	PendingFn Name
 }
 
 // Marked are the captured tables whose triggers note that those of users wrote it.

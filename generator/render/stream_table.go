@@ -36,9 +36,9 @@ type StreamTableNames struct {
 	KeyIndex    Name
 	LookupIndex Name
 	HashIndex   Name
-	MergeFn     Name
-	RebuildFn   Name
-	ComputedFn  Name // what RebuildFn reads instead of the query; may be empty
+	ApplyFn     Name
+	RecomputeFn Name
+	ComputedFn  Name // what RecomputeFn reads instead of the query; may be empty
 }
 
 // Definition is a stream table's query, and where names in it are looked up.

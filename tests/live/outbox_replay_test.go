@@ -65,7 +65,7 @@ func TestOutboxReplay(t *testing.T) {
 }
 
 // writesOutboxes matches functions that make outboxes, write to them, and call these.
-var writesOutboxes = regexp.MustCompile(`outbox_public_|_outbox\(|_merge\(|_rebuild\(|_refresh\(|_attach\(|\.attach\(|\.detach\(|pgt_maintain|after_restore`)
+var writesOutboxes = regexp.MustCompile(`outbox_public_|_outbox\(|_apply\(|_recompute\(|_refresh\(|_attach\(|\.attach\(|\.detach\(|pgt_maintain|after_restore`)
 
 func replayTables() []string {
 	var names []string

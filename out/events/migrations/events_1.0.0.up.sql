@@ -2023,7 +2023,7 @@ create function events.consumer_lag(p_group text default null)
     )
     language plpgsql
     stable
-    set plan_cache_mode = force_generic_plan -- else it is planned anew for each call, which takes three times as long as to run it
+    set plan_cache_mode = force_generic_plan -- else it is planned for each call, which takes three times as long as running it
     set jit = off
 as $function$
 begin
@@ -2599,7 +2599,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '96ce571c5379e02c73f54144861fa52f', 'plain');
+values ('events', '1.0.0', 'a3ef12bc6e11a9e7542233e64a277d9d', 'plain');
 select events.attach();
 
 commit;

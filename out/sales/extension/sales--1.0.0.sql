@@ -483,8 +483,8 @@ begin
           and not (array[a.atttypid, t.made_for] <@ array['text', 'varchar', 'bpchar']::regtype[]::oid[])
         union all
         select 11, (w.rolname <> current_user)::integer, format('row-level security of source %s applies to %s', c.source, w.rolname),
-               format('Run ALTER TABLE %s NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for '
-                   'everybody.', v_name, w.rolname)
+               format('Run ALTER TABLE %s NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for all '
+                   'roles.', v_name, w.rolname)
         from pg_class r
         -- Triggers of immediate mode read it as the owner of the extension.
         join pg_roles w on w.rolname = current_user or c.pending is not null and w.oid = (
@@ -842,8 +842,8 @@ begin
                 message = format('column %s of %s is of type %s now, and stream tables in immediate mode were made for %s', v_column,
                     p_source, v_type, v_kept),
                 detail = 'They belong to extension sales, and no statement may leave them behind.',
-                hint = 'The next sales.tick() makes them anew or tells in sales.pgt_status() why it cannot; sales.refresh_stream_table() '
-                    'does it for one of them.';
+                hint = 'The next sales.tick() creates them again or shows in sales.pgt_status() why it cannot; '
+                    'sales.refresh_stream_table() does it for one of them.';
         end if;
     end loop;
     return true;
@@ -1266,7 +1266,7 @@ $function$;
 
 -- Counts the changes that a stream table has not applied. Returns the reason to recompute it, as there are many; otherwise null.
 -- Reads pgt_stream_table_state and change logs.
-create function sales_internal.pgt_full_reason(c sales_internal.pgt_stream_table_config)
+create function sales_internal.pgt_recompute_reason(c sales_internal.pgt_stream_table_config)
     returns text
     language plpgsql
     stable
@@ -1401,7 +1401,7 @@ begin
         v_reason := coalesce(v_reason, case when c.apply_function is not null then 'what it has seen is not known any more' end);
     end if;
     if v_reason is null and (c.recompute_share is not null or c.fuse is not null) then
-        v_reason := sales_internal.pgt_full_reason(c);
+        v_reason := sales_internal.pgt_recompute_reason(c);
     end if;
     if c.apply_function is not null and v_reason is null then
         mode := 'differential';
@@ -1719,7 +1719,7 @@ declare
     v_name text := sales_internal.pgt_stream_table(p_name);
 begin
     update sales_internal.pgt_stream_table_state s
-    set seen = case when s.last_error like 'fuse: %' then null else s.seen end, -- nothing but computing it anew gets past that
+    set seen = case when s.last_error like 'fuse: %' then null else s.seen end, -- only a recompute gets past that
         suspended_at = null, consecutive_errors = 0, last_error = null, checked_at = '-infinity'
     where s.stream_table = v_name;
 end;
@@ -1831,7 +1831,7 @@ $function$;
 comment on function sales.check_stream_table(text) is
     'Compares a stream table with its query; returns the numbers of rows missing and extra. (Sluice: sales in sales)';
 
--- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once, whoever brought it about.
+-- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once.
 create function sales_internal.pgt_stream_table_alert()
     returns trigger
     language plpgsql
@@ -2839,7 +2839,7 @@ begin
                 truncate sales_internal.large_orders_rows;
             else
                 lock table public.orders in share row exclusive mode; -- other partitions may have rows
-                perform sales_internal.large_orders_rebuild();
+                perform sales_internal.large_orders_recompute();
             end if;
         else
             insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
@@ -2877,7 +2877,7 @@ create sequence sales_internal.large_orders_last_xid as bigint cache 1;
 -- Recomputes stream table sales.large_orders and applies the difference. From stream_tables.large_orders in the spec.
 -- Reads sales_internal.pgt_stream_table_state and what the query reads; writes sales_internal.large_orders_rows,
 -- sales_internal.pgt_stream_table_state.
-create function sales_internal.large_orders_rebuild(out inserted bigint, out deleted bigint)
+create function sales_internal.large_orders_recompute(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -2950,7 +2950,7 @@ begin
     end if;
     lock table sales_internal.large_orders_rows in share row exclusive mode; -- other writers may be at work on it
     if exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult = 0) then
-        perform sales_internal.large_orders_rebuild();
+        perform sales_internal.large_orders_recompute();
         return;
     end if;
     if exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500) then
@@ -3004,7 +3004,8 @@ insert into sales_internal.pgt_stream_table_config (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
     'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
         array['public.orders'],
-    null, 'large_orders_rebuild', 'large_orders_apply_pending', 'large_orders_maintain', 'sales_internal.large_orders_last_xid', null, null,
+    null, 'large_orders_recompute', 'large_orders_apply_pending', 'large_orders_maintain', 'sales_internal.large_orders_last_xid', null,
+        null,
     'sales_internal.large_orders_rows', 'sales_internal.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status',
         'amount'], 'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
         array['create unique index large_orders_key on sales_internal.large_orders_rows (order_id)'],
@@ -3020,7 +3021,7 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- sales_internal.pgt_stream_table_state; writes sales_internal.customer_payments_rows, sales_internal.pgt_stream_table_state.
 -- From stream_tables.customer_payments in the spec. Few changes are applied with a generic plan, which the session keeps; many are planned
 -- for each time. See sales_internal.unread_public_customers.
-create function sales_internal.customer_payments_merge(out inserted bigint, out deleted bigint)
+create function sales_internal.customer_payments_apply(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -3036,7 +3037,8 @@ as $function$
 declare
     __self     text := 'sales.customer_payments';
     __few      boolean := true; -- null: all rows are read, with a plan of their own
-    v_new      bigint;
+    v_new      boolean;
+    v_many     boolean;
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
@@ -3049,26 +3051,22 @@ begin
     with
     logs(log) as (values ('sales_internal.changes_public_customers'::regclass), ('sales_internal.changes_public_orders'::regclass),
         ('sales_internal.changes_public_captured_payments'::regclass))
-    select greatest(
-               (select count(*) from (
-                   select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null, 0) limit
-                       201
-               ) n),
-               (select count(*) from (
-                   select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0) limit 201
-               ) n),
-               (select count(*) from (
-                   select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments,
-                       __self, null, 0) limit 201
-               ) n)
-           ),
+    select exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null, 0))
+           or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0))
+           or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments,
+               __self, null, 0)),
+           exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null, 0)
+               offset 200)
+           or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0) offset
+               200)
+           or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments,
+               __self, null, 0) offset 200),
            pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass), 0::bigint, 0::bigint
-    into v_new, v_snapshot, v_no, inserted, deleted;
-    if v_new = 0 then
+    into v_new, v_many, v_snapshot, v_no, inserted, deleted;
+    if not v_new then
         perform sales_internal.pgt_applied(__self, v_snapshot, v_no);
         return;
-    end if;
-    if v_new > 200 then
+    elsif v_many then
         __few := null;
         set local plan_cache_mode = force_custom_plan; -- until the function ends
     end if;
@@ -3225,7 +3223,7 @@ begin
                        c where c.__mult = 0)
                    or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, null, 0) c where c.__mult = 0)
                then 'a source was truncated'
-               -- What was committed since they were counted may be more than the statement read.
+               -- Rows committed since the look above may be more than the statement read.
                when __few and v_snapshot::text <> pg_current_snapshot()::text and
                    (exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null,
                    0) offset 399)
@@ -3274,7 +3272,7 @@ $function$;
 -- Recomputes stream table sales.customer_payments and applies the difference. From stream_tables.customer_payments in the spec.
 -- Reads sales_internal.pgt_stream_table_state and what the query reads; writes sales_internal.customer_payments_rows,
 -- sales_internal.pgt_stream_table_state.
-create function sales_internal.customer_payments_rebuild(out inserted bigint, out deleted bigint)
+create function sales_internal.customer_payments_recompute(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -3360,7 +3358,7 @@ insert into sales_internal.pgt_stream_table_config (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
     'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
         'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'],
-    'customer_payments_merge', 'customer_payments_rebuild', null, null, null, null, null,
+    'customer_payments_apply', 'customer_payments_recompute', null, null, null, null, null,
     'sales_internal.customer_payments_rows', 'sales_internal.customer_payments_rows_old', null, false, array['customer_id', 'name',
         'payments', 'paid', 'last_paid_at'], 's.*', '(
 with
@@ -3400,7 +3398,7 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- sales_internal.pgt_stream_table_state.
 -- From stream_tables.best_customers in the spec. Few changes are applied with a generic plan, which the session keeps; many are planned for
 -- each time. See sales_internal.unread_sales_customer_payments.
-create function sales_internal.best_customers_merge(out inserted bigint, out deleted bigint)
+create function sales_internal.best_customers_apply(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -3416,7 +3414,8 @@ as $function$
 declare
     __self     text := 'sales.best_customers';
     __few      boolean := true; -- null: all rows are read, with a plan of their own
-    v_new      bigint;
+    v_new      boolean;
+    v_many     boolean;
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
@@ -3428,19 +3427,16 @@ begin
     -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
     with
     logs(log) as (values ('sales_internal.changes_sales_customer_payments'::regclass))
-    select greatest(
-               (select count(*) from (
-                   select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self,
-                       null, 0) limit 501
-               ) n)
-           ),
+    select exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self,
+        null, 0)),
+           exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self,
+               null, 0) offset 500),
            pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass), 0::bigint, 0::bigint
-    into v_new, v_snapshot, v_no, inserted, deleted;
-    if v_new = 0 then
+    into v_new, v_many, v_snapshot, v_no, inserted, deleted;
+    if not v_new then
         perform sales_internal.pgt_applied(__self, v_snapshot, v_no);
         return;
-    end if;
-    if v_new > 500 then
+    elsif v_many then
         __few := null;
         set local plan_cache_mode = force_custom_plan; -- until the function ends
     end if;
@@ -3494,7 +3490,7 @@ begin
                when exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
                    __self, null, 0) c where c.__mult = 0)
                then 'a source was truncated'
-               -- What was committed since they were counted may be more than the statement read.
+               -- Rows committed since the look above may be more than the statement read.
                when __few and v_snapshot::text <> pg_current_snapshot()::text and
                    (exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
                    __self, null, 0) offset 999))
@@ -3510,7 +3506,7 @@ $function$;
 -- Recomputes stream table sales.best_customers and applies the difference. From stream_tables.best_customers in the spec.
 -- Reads sales_internal.pgt_stream_table_state and what the query reads; writes sales_internal.best_customers_rows,
 -- sales_internal.pgt_stream_table_state.
-create function sales_internal.best_customers_rebuild(out inserted bigint, out deleted bigint)
+create function sales_internal.best_customers_recompute(out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -3601,7 +3597,7 @@ insert into sales_internal.pgt_stream_table_config (
     'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
     'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
         array['sales.customer_payments'], array['sales.customer_payments'],
-    'best_customers_merge', 'best_customers_rebuild', null, null, null, null, null,
+    'best_customers_apply', 'best_customers_recompute', null, null, null, null, null,
     'sales_internal.best_customers_rows', 'sales_internal.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
         'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
         array['create index best_customers_hash on sales_internal.best_customers_rows (__hash)'],
@@ -3630,4 +3626,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '1f066c5b6c555af330cf379b439e186f', 'extension');
+values ('sales', '1.0.0', '6fb2ef79eb73d362925302cdca0b870e', 'extension');

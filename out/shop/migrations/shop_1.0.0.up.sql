@@ -241,7 +241,7 @@ create table pgtrickle_internal.pgt_inbox_expired (
 
 -- The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert).
 --
--- A dump keeps the rows of alerts alone: nothing else tells after a restore, and no trigger writes them while messages are restored.
+-- A dump keeps the rows of alerts alone: nothing else shows it after a restore, and no trigger writes them while messages are restored.
 create table pgtrickle_internal.pgt_inbox_dead (
     inbox_name text        collate "C" not null,
     event_id   text        collate "C" not null,
@@ -313,7 +313,7 @@ $function$;
 -- Whether no open transaction holds a row whose xmax is p_locker. The planner inlines it, so that neither STRICT nor SET belongs here.
 --
 -- Transactions from id p_next on count as holding it; age() counts back from p_base; the caller's own locks have id p_own or, under a
--- savepoint, a later one. What may be a multixact of shared locks, by its number, tells nothing about a transaction: there the lock is
+-- savepoint, a later one. What may be a multixact of shared locks, by its number, identifies no transaction: there the lock is
 -- tried, unless the number may be the caller's own, which would get its row again.
 create function pgtrickle_internal.pgt_is_free(p_locker xid, p_next bigint, p_base bigint, p_own bigint)
     returns boolean
@@ -587,7 +587,7 @@ begin
     elsif tg_op = 'INSERT' then
         v_is_late := new.received_at < to_timestamp(pg_sequence_last_value(tg_argv[1]::regclass));
     elsif current_setting('session_replication_role') <> 'replica' then
-        return null; -- a restore may have enabled the trigger for everybody: then the others have done it
+        return null; -- a restore may have enabled the trigger for all sessions: then the statement trigger has done it
     end if;
 
     -- Δ counts = new row ⊎ −old row
@@ -888,7 +888,7 @@ declare
     v_count   bigint := 0::bigint;
     v_alert   text;
 begin
-    -- The table comes first, as in whoever truncates it: the other order deadlocks.
+    -- The table comes first, as in TRUNCATE: the other order deadlocks.
     execute format('lock table %s in access share mode', v_table);
     begin
         if not pgtrickle_internal.pgt_take_task('inbox ' || p_inbox || ': counts', v_every) then
@@ -1289,7 +1289,7 @@ comment on function pgtrickle.inbox_mark_failed(text, text, text) is
     'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far. (Sluice: shop in '
     'pgtrickle)';
 
--- Makes failed and dead messages pending anew, processed ones only if asked for; returns how many.
+-- Makes failed and dead messages pending again, processed ones only if p_include_processed is true; returns their number.
 -- Writes the inbox; notifies pg_trickle_alert.
 create function pgtrickle.replay_inbox_messages(
     p_inbox text, p_event_ids text[] default null, p_event_type text default null, p_include_processed boolean default false
@@ -1328,7 +1328,8 @@ begin
 end;
 $function$;
 comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is
-    'Makes failed and dead messages pending anew, processed ones only if asked for; returns how many. (Sluice: shop in pgtrickle)';
+    'Makes failed and dead messages pending again, processed ones only if p_include_processed is true; returns their number. (Sluice: shop '
+    'in pgtrickle)';
 
 -- Stops claims of an inbox from handing out messages; receiving goes on.
 -- Writes pgt_inbox_claims.
@@ -2438,7 +2439,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '442dd0dae5daf5d5da4b107ed4e91516', 'plain');
+values ('shop', '1.0.0', '87de9780f1cfbcf6840210e488d406f6', 'plain');
 select pgtrickle.attach();
 
 commit;
