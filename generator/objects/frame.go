@@ -8,7 +8,7 @@ func (b *builder) frame(view render.Extension) {
 		template string
 		used     bool
 	}{
-		{"pgt_stream_table", true}, {"pgt_time_was_up", true},
+		{"pgt_stream_table_name", true}, {"pgt_time_was_up", true},
 		{"pgt_attach_stream_table", true},
 		{"pgt_fit_stream_table", true},
 		{"pgt_blow_fuse", view.AnyFuse()}, {"pgt_recompute_reason", view.Counts()},

@@ -1075,7 +1075,7 @@ end;
 $procedure$;
 
 -- Returns the full name of a stream table that is named with or without its schema.
-create function sales_internal.pgt_stream_table(p_name text)
+create function sales_internal.pgt_stream_table_name(p_name text)
     returns text
     language plpgsql
     stable
@@ -1536,7 +1536,7 @@ declare
 begin
     -- Upgrades keep refreshes out by it, and these have locked nothing yet.
     lock table sales_internal.pgt_stream_table_state in access share mode;
-    v_name := sales_internal.pgt_stream_table(p_name);
+    v_name := sales_internal.pgt_stream_table_name(p_name);
     perform sales_internal.pgt_check_origin();
     if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
         -- What is being filled cannot wait here for another transaction: writers do.
@@ -1611,7 +1611,7 @@ create function sales.get_refresh_history(p_name text, p_limit integer default 2
 as $function$
     select h.refresh_id, h.started_at, h.finished_at, h.mode, h.reason, h.inserted, h.deleted, h.error
     from sales.pgt_refresh_history h
-    where h.stream_table = (select sales_internal.pgt_stream_table(p_name))
+    where h.stream_table = (select sales_internal.pgt_stream_table_name(p_name))
     order by h.started_at desc, h.finished_at desc, h.refresh_id
     limit p_limit
 $function$;
@@ -1665,7 +1665,7 @@ create function sales.explain_st(p_name text)
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_name text := sales_internal.pgt_stream_table(p_name);
+    v_name text := sales_internal.pgt_stream_table_name(p_name);
 begin
     return query
     select l.line
@@ -1716,7 +1716,7 @@ create function sales.resume_stream_table(p_name text)
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_name text := sales_internal.pgt_stream_table(p_name);
+    v_name text := sales_internal.pgt_stream_table_name(p_name);
 begin
     update sales_internal.pgt_stream_table_state s
     set seen = case when s.last_error like 'fuse: %' then null else s.seen end, -- only a recompute gets past that
@@ -1741,7 +1741,7 @@ create function sales.check_stream_table(p_name text)
     set bytea_output = hex
 as $function$
 declare
-    v_name     text := sales_internal.pgt_stream_table(p_name);
+    v_name     text := sales_internal.pgt_stream_table_name(p_name);
     c          sales_internal.pgt_stream_table_config;
     v_relation regclass;
     v_type     regtype;
@@ -3626,4 +3626,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '6fb2ef79eb73d362925302cdca0b870e', 'extension');
+values ('sales', '1.0.0', 'c7b1c49403694e85d110913ad7ad75fe', 'extension');
