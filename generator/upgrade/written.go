@@ -119,7 +119,7 @@ func StateTable(m Manifest) string {
 	return name
 }
 
-// readByTriggers reports whether triggers of other tables may read a table: those of stream tables in immediate mode. Whoever writes one of them
+// readByTriggers reports whether triggers of other tables may read a table: those of stream tables in immediate mode. A writer of one of them
 // has it, and asks for the others.
 func readByTriggers(from Manifest, table string) bool {
 	return slices.ContainsFunc(from.Made, func(m Made) bool { return m.Kind == "pending changes" && slices.Contains(m.On, table) })

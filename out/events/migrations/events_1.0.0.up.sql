@@ -671,7 +671,7 @@ end;
 $function$;
 
 -- Creates the publication of an outbox, or adds the outbox's table to one that a restore left empty.
--- Reads pg_publication, pgt_origin. Fails if somebody else has a publication of this name.
+-- Reads pg_publication, pgt_origin. Fails if another owner has a publication of this name.
 create function events_internal.pgt_publication(p_name name, p_table regclass, p_segmented boolean)
     returns void
     language plpgsql
@@ -2599,7 +2599,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'a3ef12bc6e11a9e7542233e64a277d9d', 'plain');
+values ('events', '1.0.0', 'fba981e9bf88aa51a40b6fcd31cc5a30', 'plain');
 select events.attach();
 
 commit;

@@ -362,7 +362,7 @@ begin
                 array(
                     select row(a.attname, a.attnum, a.atttypid, a.atttypmod, a.attcollation, a.attgenerated, a.attnotnull,
                         case when not c.made then a.xmin end,
-                        -- A label of an enum that is renamed changes texts that nobody writes.
+                        -- A renamed label of an enum changes texts without a write.
                         case when a.atttypid >= 16384 then array( -- not PostgreSQL's own
                             select row(e.oid, e.enumlabel)
                             from pg_type t
@@ -612,7 +612,7 @@ begin
             from present p
             where p.tgparentid = 0 and not exists (select from wanted w where (w.oid, w.trigger) = (p.oid, p.trigger))
             union all
-            -- Readers do not wait for one of ours to be replaced. ENABLE TRIGGER USER has those for replicas fire, too, and rows are logged
+            -- Readers do not wait for a trigger to be replaced. ENABLE TRIGGER USER has those for replicas fire, too, and rows are logged
             -- twice.
             select s.step, (w.oid <> v_table)::integer, s.statement
             from wanted w
@@ -973,7 +973,7 @@ begin
             perform setval(c.last_filled::regclass, pg_current_xact_id()::text::bigint);
         end if;
     end loop;
-    -- Rows that the snapshot shows are in the stream tables now, or nobody needs them.
+    -- Rows that the snapshot shows are in the stream tables now, or not needed.
     for v_log in select s.pending::regclass from sales_internal.pgt_source_config s where s.pending is not null and s.readers && v_all loop
         execute format('delete from %s', v_log);
     end loop;
@@ -1620,7 +1620,7 @@ comment on function sales.get_refresh_history(text, int4) is
 
 -- Lists the change logs that each stream table follows, or one of them, with the number of rows that it has not seen; null if it will be
 -- recomputed.
--- Runs with its owner's rights: who monitors may count rows that it may not read.
+-- Runs with its owner's rights: a monitor may count rows that it may not read.
 create function sales_internal.pgt_waiting(p_stream_table text default null)
     returns table (stream_table text, source text, log text, waiting bigint)
     language plpgsql
@@ -1656,7 +1656,7 @@ begin
 end;
 $function$;
 
--- Describes the refresh and the state of a stream table. Runs with its owner's rights: who monitors may count rows that it may not read.
+-- Describes the refresh and the state of a stream table. Runs with its owner's rights: a monitor may count rows that it may not read.
 create function sales.explain_st(p_name text)
     returns setof text
     language plpgsql
@@ -1861,7 +1861,7 @@ create trigger pgt_stream_table_alert
     execute function sales_internal.pgt_stream_table_alert();
 
 -- Deletes a batch of refreshes that are older than a week or have ten thousand newer ones of their stream table; returns their number.
--- It waits for nobody, and notes an error with the task.
+-- It skips locked rows, and notes an error with the task.
 create function sales_internal.pgt_trim_history(p_batch_size integer)
     returns bigint
     language plpgsql
@@ -3626,4 +3626,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'c7b1c49403694e85d110913ad7ad75fe', 'extension');
+values ('sales', '1.0.0', '3519fbee57a7fce85b29dc1f16e92457', 'extension');
