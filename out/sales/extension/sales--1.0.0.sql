@@ -149,11 +149,8 @@ create table sales_internal.pgt_stream_table_config (
     stored_with        text not null,    -- options of rows_table
     not_null           name[] not null,  -- columns of rows_table
     row_indexes        text[] not null,  -- statements that index an empty rows_table
-    index_names        name[] not null,  -- indexes of the spec
-    index_columns      text[] not null,
-    shown_columns      text not null,    -- the view's columns of row r of rows_table
-    shown_if           text,             -- null: every row
-    repeats            boolean not null, -- a row is shown __mult times
+    spec_indexes       text[] not null,  -- statements that create those of the spec
+    view_query         text not null,    -- what users see of rows_table
     grants             name[] not null  -- roles that may read it
 );
 
@@ -192,6 +189,7 @@ create table sales_internal.pgt_source_config (
     readers           text[]  not null, -- stream tables
     change_log        text,             -- as regclass reads it; null where no refresh follows its changes
     log_columns       name[]  not null,
+    count_function    name,             -- returns how many of its rows a stream table has not applied
     log_indexes       name[]  not null, -- on transactions, and on rows that say that the source was truncated
     triggers          name[]  not null, -- after insert, update, delete, truncate, for each row, and before insert: see pgt_attach_source
     capture           name,              -- the function that they call
@@ -766,13 +764,12 @@ create function sales_internal.pgt_applied(p_stream_table text, p_snapshot pg_sn
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    if p_reason is not null then
-        raise exception using errcode = 'SLR01', message = p_reason;
-    elsif p_unfound <> 0 then
+    if p_reason is not null or p_unfound <> 0 then
         raise exception using
             errcode = 'SLR01',
-            message = format('stream table %s is out of sync: %s rows to delete were not found', p_stream_table, p_unfound),
-            hint = 'Something else wrote to it, or a source changed without its triggers.';
+            message = coalesce(p_reason, format('stream table %s is out of sync: %s rows to delete were not found', p_stream_table,
+                p_unfound)),
+            hint = case when p_reason is null then 'Something else wrote to it, or a source changed without its triggers.' else '' end;
     end if;
     update sales_internal.pgt_stream_table_state s
     set seen = p_snapshot,
@@ -1170,15 +1167,10 @@ begin
             || array(select format('alter table %s alter %I set not null', c.rows_table, n.name) from unnest(c.not_null) n (name))
             || c.row_indexes;
     end if;
-    v_statements := v_statements || array(
-        select format('create index if not exists %I on %s (%s)', i.name, c.rows_table, i.columns)
-        from unnest(c.index_names, c.index_columns) i (name, columns)
-    );
+    v_statements := v_statements || c.spec_indexes;
     if not sales_internal.pgt_is_own(to_regclass(v_view)) then
         v_statements := v_statements
-            -- A join, which costs nothing: PostgreSQL would let writes through to a view of one table.
-            || concat(format(e'create view %s as\nselect %s\nfrom %s r\ncross join %s', v_view, c.shown_columns, c.rows_table,
-                case when c.repeats then 'generate_series(1, r.__mult)' else '(select) read_only' end), e'\nwhere ' || c.shown_if)
+            || format('create view %s as %s', v_view, c.view_query)
             || format('comment on view %s is %L', v_view,
                 concat_ws(e'\n', 'Stream table of Sluice extension sales:', c.query, '(Sluice: sales in sales)'));
     end if;
@@ -1289,7 +1281,7 @@ begin
         return null;
     end if;
     for v_log in
-        select s.source, s.change_log::regclass as log,
+        select s.source, s.count_function,
                greatest(1000, c.recompute_share * (
                    select r.reltuples
                    from pg_class r
@@ -1300,16 +1292,7 @@ begin
         order by f.place
     loop
         v_most := case when c.recompute_share is not null and v_few is not true then v_log.most end;
-        execute format(
-            'select count(*)
-            from (
-                select
-                from %s c, %I.pgt_stream_table_state f
-                where f.stream_table = $1
-                  and c.__xid >= pg_snapshot_xmin(f.seen)
-                  and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
-                limit $2
-            ) n', v_log.log, 'sales_internal')
+        execute format('select %I.%I($1, $2)', 'sales_internal', v_log.count_function)
         into v_new
         using c.stream_table, greatest(v_most, c.fuse) + 1;
         if v_new > v_most then
@@ -1371,6 +1354,9 @@ declare
     v_lock_timeout text := current_setting('lock_timeout');
     v_refit   boolean;
     v_reason  text; -- to recompute it
+    v_looked  pg_snapshot;
+    v_no      bigint;
+    v_unread  bigint;
     v_unkeyed text[];
     v_keyless record;
     v_shared  boolean;
@@ -1405,8 +1391,20 @@ begin
     end if;
     if c.apply_function is not null and v_reason is null then
         mode := 'differential';
+        inserted := 0;
+        deleted := 0;
+        v_looked := pg_current_snapshot();
+        v_no := nextval('sales_internal.pgt_change_no'::regclass);
+        select max(coalesce(w.waiting, 501)) into v_unread from sales_internal.pgt_waiting(p_stream_table, 501) w;
+        if v_unread = 0 then -- changes that were committed since v_looked are left to the next refresh
+            perform sales_internal.pgt_applied(p_stream_table, v_looked, v_no);
+        end if;
         begin
-            execute format('select * from %I.%I()', 'sales_internal', c.apply_function) into inserted, deleted;
+            if v_unread > 0 then
+                execute format('select * from %I.%I($1, $2)', 'sales_internal', c.apply_function)
+                into inserted, deleted
+                using v_unread, v_looked;
+            end if;
         exception when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception then
             -- A truncated table may have the same keys again; and an expression may fail for rows that were added and removed since.
             v_reason := sqlerrm;
@@ -1618,10 +1616,10 @@ $function$;
 comment on function sales.get_refresh_history(text, int4) is
     'The latest refreshes of a stream table, newest first. (Sluice: sales in sales)';
 
--- Lists the change logs that each stream table follows, or one of them, with the number of rows that it has not seen; null if it will be
--- recomputed.
+-- Lists the change logs that each stream table follows, or one of them, with the number of rows that it has not applied, which are counted
+-- up to p_at_most; null if it will be recomputed.
 -- Runs with its owner's rights: a monitor may count rows that it may not read.
-create function sales_internal.pgt_waiting(p_stream_table text default null)
+create function sales_internal.pgt_waiting(p_stream_table text default null, p_at_most bigint default null)
     returns table (stream_table text, source text, log text, waiting bigint)
     language plpgsql
     stable
@@ -1629,10 +1627,12 @@ create function sales_internal.pgt_waiting(p_stream_table text default null)
     set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
+declare
+    v_count name;
 begin
-    for stream_table, source, log, waiting in
+    for stream_table, source, log, v_count in
         select c.stream_table, s.source, s.change_log, case when t.seen is not null and to_regclass(s.change_log) is not null then
-            0::bigint end
+            s.count_function end
         from sales_internal.pgt_stream_table_config c
         join sales_internal.pgt_stream_table_state t using (stream_table)
         cross join unnest(c.follows) with ordinality f (source, place)
@@ -1640,16 +1640,9 @@ begin
         where c.effective_mode = 'differential' and (p_stream_table is null or c.stream_table = p_stream_table)
         order by c.refresh_order, f.place
     loop
-        if waiting is not null then
-            execute format(
-                'select count(*)
-                from %s c, %I.pgt_stream_table_state f
-                where f.stream_table = $1
-                  and c.__xid >= pg_snapshot_xmin(f.seen)
-                  and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end',
-                      log::regclass, 'sales_internal')
-            into waiting
-            using stream_table;
+        waiting := null;
+        if v_count is not null then
+            execute format('select %I.%I($1, $2)', 'sales_internal', v_count) into waiting using stream_table, p_at_most;
         end if;
         return next;
     end loop;
@@ -1696,12 +1689,6 @@ begin
             'last error: ' || t.last_error,
             'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
         ]
-        || array(
-            select 'index: ' || regexp_replace(pg_get_indexdef(i.indexrelid), '\s+', ' ', 'g')
-            from pg_index i
-            where i.indrelid = to_regclass(c.rows_table)
-            order by i.indexrelid::regclass::text
-        )
     ) with ordinality l (line, no)
     where c.stream_table = v_name and l.line is not null
     order by l.no;
@@ -1812,7 +1799,7 @@ end$sql$,
                 perform from sales_internal.pgt_stream_table_state s where s.stream_table = v_name and s.seen is not null for update;
                 continue when not found; -- it is to be recomputed since
                 begin
-                    execute format('select from %I.%I()', 'sales_internal', c.apply_function);
+                    execute format('select from %I.%I(null, null)', 'sales_internal', c.apply_function);
                 exception when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception
                     then
                     get stacked diagnostics v_hint = pg_exception_hint;
@@ -1860,109 +1847,85 @@ create trigger pgt_stream_table_alert
     when ((old.consecutive_errors = 0) <> (new.consecutive_errors = 0) or (old.suspended_at is null) <> (new.suspended_at is null))
     execute function sales_internal.pgt_stream_table_alert();
 
--- Deletes a batch of refreshes that are older than a week or have ten thousand newer ones of their stream table; returns their number.
--- It skips locked rows, and notes an error with the task.
-create function sales_internal.pgt_trim_history(p_batch_size integer)
-    returns bigint
+-- Deletes from the change logs, once in ten seconds, the rows that every stream table has applied; and once a minute, refreshes that are
+-- older than a week or have ten thousand newer ones of their stream table. Notes an error with its task.
+-- A stream table that is to be recomputed needs no log. One that has been suspended for an hour gives up its frontier, and with it the
+-- logs.
+create function sales_internal.pgt_prune()
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_rows bigint;
+    v_task  text;
+    v_log   regclass;
+    v_floor xid8;
 begin
-    -- Materialized: the scan for the ten thousandth runs once for each stream table, not once for each row.
-    with kept as materialized (
-        select c.stream_table,
-               greatest(now() - interval '7 days', (
-                   select n.started_at
-                   from sales.pgt_refresh_history n
-                   where n.stream_table = c.stream_table
-                   order by n.started_at desc
-                   offset 10000
-                   limit 1
-               )) as since
-        from sales_internal.pgt_stream_table_config c
-    )
-    delete from sales.pgt_refresh_history h
-    where h.ctid = any (array(
-        select o.ctid
-        from kept k
-        join sales.pgt_refresh_history o on o.stream_table = k.stream_table and o.started_at <= k.since
-        limit p_batch_size
-        for update of o skip locked
-    ));
-    get diagnostics v_rows = row_count;
-    return v_rows;
-exception when others then
-    update sales_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'refresh history: retention';
-    raise warning using message = 'refresh history: retention: ' || left(sqlerrm, 1000);
-    return 0::bigint;
+    foreach v_task in array array['change logs: pruning', 'refresh history: retention'] loop
+        continue when not sales_internal.pgt_take_task(v_task, case v_task when 'change logs: pruning' then interval '10 seconds' else
+            '1 minute' end);
+        begin
+            if v_task = 'change logs: pruning' then
+                -- One that is being filled holds its row, and needs all that its snapshot does not show: its logs stay. The others wait for
+                -- this update, which makes a refresh fail whose snapshot is older than what is deleted now.
+                with unseen as (
+                    update sales_internal.pgt_stream_table_state s
+                    set seen = null, own_xid = null, own_no = null
+                    where s.stream_table = any (array(
+                        select u.stream_table
+                        from sales_internal.pgt_stream_table_state u
+                        join sales_internal.pgt_stream_table_config c on c.stream_table = u.stream_table
+                        where c.effective_mode = 'differential' and
+                            (u.seen is null or u.suspended_at < clock_timestamp() - interval '1 hour')
+                        for update of u skip locked
+                    ))
+                    returning s.stream_table
+                )
+                -- A transaction below the oldest that a frontier does not show is below all of them.
+                select case when bool_and(s.seen is not null or u.stream_table is not null) then (array_agg(o.xid order by o.xid))[1] end
+                into v_floor
+                from sales_internal.pgt_stream_table_state s
+                join sales_internal.pgt_stream_table_config c using (stream_table)
+                left join unseen u using (stream_table)
+                cross join pg_snapshot_xmin(case when u.stream_table is null then s.seen else pg_current_snapshot() end) o (xid)
+                where c.effective_mode = 'differential';
+                for v_log in select to_regclass(c.change_log) from sales_internal.pgt_source_config c where to_regclass(c.change_log) is
+                    not null loop
+                    execute format('delete from %s c where c.__xid < $1', v_log) using v_floor;
+                end loop;
+            else
+                -- Materialized: the scan for the ten thousandth runs once for each stream table, not once for each row.
+                with kept as materialized (
+                    select c.stream_table,
+                           greatest(now() - interval '7 days', (
+                               select n.started_at
+                               from sales.pgt_refresh_history n
+                               where n.stream_table = c.stream_table
+                               order by n.started_at desc
+                               offset 10000
+                               limit 1
+                           )) as since
+                    from sales_internal.pgt_stream_table_config c
+                )
+                delete from sales.pgt_refresh_history h
+                using kept k
+                where h.stream_table = k.stream_table and h.started_at <= k.since;
+            end if;
+        exception when query_canceled or others then
+            if sqlstate = '57014' and sales_internal.pgt_time_was_up() is null then
+                raise; -- a user cancelled it
+            end if;
+            update sales_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = v_task;
+            raise warning using message = v_task || ': ' || left(sqlerrm, 1000);
+        end;
+    end loop;
 end;
 $function$;
 
 -- They run with their owner's rights, so not everybody may call them.
-revoke execute on function sales_internal.pgt_waiting(text), sales.explain_st(text) from public;
-insert into sales_internal.pgt_tasks (task) values ('refresh history: retention');
-
--- Deletes from the change logs the rows that every stream table has seen, once in ten seconds; returns their number. Notes an error with
--- its task.
--- A stream table that is to be recomputed needs no log. One that has been suspended for an hour gives up its frontier, and with it the
--- logs.
-create function sales_internal.pgt_prune()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_log   regclass;
-    v_floor xid8;
-    v_rows  bigint;
-    v_total bigint := 0::bigint;
-begin
-    if not sales_internal.pgt_take_task('change logs: pruning', '10 seconds') then
-        return 0::bigint;
-    end if;
-    begin
-        -- One that is being filled holds its row, and needs all that its snapshot does not show: its logs stay. The others wait for this
-        -- update, which makes a refresh fail whose snapshot is older than what is deleted now.
-        with unseen as (
-            update sales_internal.pgt_stream_table_state s
-            set seen = null, own_xid = null, own_no = null
-            where s.stream_table = any (array(
-                select u.stream_table
-                from sales_internal.pgt_stream_table_state u
-                join sales_internal.pgt_stream_table_config c on c.stream_table = u.stream_table
-                where c.effective_mode = 'differential' and (u.seen is null or u.suspended_at < clock_timestamp() - interval '1 hour')
-                for update of u skip locked
-            ))
-            returning s.stream_table
-        )
-        -- A transaction below the oldest that a frontier does not show is below all of them.
-        select case when bool_and(s.seen is not null or u.stream_table is not null) then (array_agg(o.xid order by o.xid))[1] end
-        into v_floor
-        from sales_internal.pgt_stream_table_state s
-        join sales_internal.pgt_stream_table_config c using (stream_table)
-        left join unseen u using (stream_table)
-        cross join pg_snapshot_xmin(case when u.stream_table is null then s.seen else pg_current_snapshot() end) o (xid)
-        where c.effective_mode = 'differential';
-        for v_log in select to_regclass(c.change_log) from sales_internal.pgt_source_config c where to_regclass(c.change_log) is not null
-            loop
-            execute format('delete from %s c where c.__xid < $1', v_log) using v_floor;
-            get diagnostics v_rows = row_count;
-            v_total := v_total + v_rows;
-        end loop;
-    exception when query_canceled or others then
-        if sqlstate = '57014' and sales_internal.pgt_time_was_up() is null then
-            raise; -- a user cancelled it
-        end if;
-        v_total := 0::bigint;
-        update sales_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'change logs: pruning';
-        raise warning using message = 'change logs: pruning: ' || left(sqlerrm, 1000);
-    end;
-    return v_total;
-end;
-$function$;
+revoke execute on function sales_internal.pgt_waiting(text, int8), sales.explain_st(text) from public;
 insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
+insert into sales_internal.pgt_tasks (task) values ('refresh history: retention');
 
 -- Creates triggers on users' tables, stream tables, and the rows that a dump keeps.
 -- Writes pgt_origin, pgt_version_history.
@@ -2057,18 +2020,7 @@ begin
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers',
-            'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers',
-            'sales_log_route_public_customers', 'sales_log_insert_public_orders', 'sales_log_update_public_orders',
-            'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders',
-            'sales_log_route_public_orders', 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
-            'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
-            'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments',
-            'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments',
-            'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments',
-            'sales_log_row_sales_customer_payments', 'sales_log_route_sales_customer_payments', 'sales_immediate_insert_public_orders',
-            'sales_immediate_update_public_orders', 'sales_immediate_delete_public_orders', 'sales_immediate_truncate_public_orders',
-            'sales_immediate_row_public_orders', 'sales_immediate_route_public_orders', 'sales_immediate_before_public_orders']::name[])
+        where t.tgname in (select unnest(c.triggers || c.pending_triggers) from sales_internal.pgt_source_config c)
           and p.pronamespace = 'sales_internal'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
@@ -2097,8 +2049,7 @@ create function sales.after_restore()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_table text;
-    v_log   regclass;
+    v_log regclass;
 begin
     delete from sales_internal.pgt_source_state;
     perform sales.attach();
@@ -2106,15 +2057,8 @@ begin
         execute format('truncate %s', v_log);
     end loop;
     update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity';
-    for v_table in select c.stream_table from sales_internal.pgt_stream_table_config c order by c.refresh_order loop
-        begin
-            if sales_internal.pgt_sources_fit(v_table) is null then
-                perform sales_internal.pgt_refresh(v_table, true);
-            end if;
-        exception when others then -- one whose query fails holds up nothing else: ticks try it again, note that and alert
-            raise warning using message = format('stream table %s: ', v_table) || left(sqlerrm, 1000);
-        end;
-    end loop;
+    perform sales_internal.pgt_tick(c.stream_table)
+    from (select c.* from sales_internal.pgt_stream_table_config c order by c.refresh_order) c;
     update sales_internal.pgt_origin o
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
@@ -2198,7 +2142,6 @@ create procedure sales.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
-    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- one transaction does a bounded part of the work
     v_table    text;
 begin
     call sales_internal.pgt_commit(p_commits);
@@ -2221,13 +2164,6 @@ begin
         call sales_internal.pgt_commit(p_commits);
     end loop;
     perform sales_internal.pgt_prune();
-    call sales_internal.pgt_commit(p_commits);
-    if sales_internal.pgt_take_task('refresh history: retention', '1 minute') then
-        for v_round in 1..v_rounds loop
-            call sales_internal.pgt_commit(p_commits);
-            exit when sales_internal.pgt_trim_history(1000) < 1000;
-        end loop;
-    end if;
     call sales_internal.pgt_commit(p_commits);
 end;
 $procedure$;
@@ -2279,14 +2215,15 @@ comment on procedure sales.run("interval", "interval") is
 -- ==== Sources =============================================================================================
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
+    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
+        capture,
     pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.orders', 'public', 'orders', 'table', false, false, array['order_id', 'customer_id', 'status', 'amount'],
         array['sales.large_orders', 'sales.customer_payments'],
-    'sales_internal.changes_public_orders', array['order_id', 'customer_id'], array['changes_public_orders_xid',
-        'changes_public_orders_truncated'], array['sales_log_insert_public_orders', 'sales_log_update_public_orders',
-        'sales_log_delete_public_orders',
+    'sales_internal.changes_public_orders', array['order_id', 'customer_id'], 'unread_public_orders_count',
+        array['changes_public_orders_xid', 'changes_public_orders_truncated'], array['sales_log_insert_public_orders',
+        'sales_log_update_public_orders', 'sales_log_delete_public_orders',
         'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders'],
             'changes_public_orders_capture',
     'sales_internal.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount'], 'pending_public_orders_xid',
@@ -2310,12 +2247,14 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
+    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
+        capture,
     pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.customers', 'public', 'customers', 'table', false, false, array['customer_id', 'name'], array['sales.customer_payments'],
-    'sales_internal.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid',
-        'changes_public_customers_truncated'], array['sales_log_insert_public_customers', 'sales_log_update_public_customers',
+    'sales_internal.changes_public_customers', array['customer_id', 'name'], 'unread_public_customers_count',
+        array['changes_public_customers_xid', 'changes_public_customers_truncated'], array['sales_log_insert_public_customers',
+        'sales_log_update_public_customers',
         'sales_log_delete_public_customers', 'sales_log_truncate_public_customers',
         'sales_log_row_public_customers', 'sales_log_route_public_customers'], 'changes_public_customers_capture',
     null, '{}', null, '{}', '{}'
@@ -2327,12 +2266,13 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
+    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
+        capture,
     pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, false, array['order_id', 'amount', 'captured_at'],
         array['sales.customer_payments'],
-    'sales_internal.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'],
+    'sales_internal.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'], 'unread_public_captured_payments_count',
         array['changes_public_captured_payments_xid', 'changes_public_captured_payments_truncated'],
         array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
         'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
@@ -2347,13 +2287,14 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
+    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
+        capture,
     pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, array['customer_id', 'name', 'paid'],
         array['sales.best_customers'],
-    'sales_internal.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid',
-        'changes_sales_customer_payments_truncated'], '{}', null,
+    'sales_internal.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], 'unread_sales_customer_payments_count',
+        array['changes_sales_customer_payments_xid', 'changes_sales_customer_payments_truncated'], '{}', null,
     null, '{}', null, '{}', '{}'
 );
 
@@ -2387,6 +2328,30 @@ as $function$
       and f.stream_table = $2
       and c.__xid >= pg_snapshot_xmin(f.seen)
       and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+$function$;
+
+-- Returns the number of rows of sales_internal.changes_public_customers that a stream table has not applied; it counts p_at_most, or all if
+-- that is null.
+create function sales_internal.unread_public_customers_count(p_stream_table text, p_at_most bigint)
+    returns bigint
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- applied rows are not read, whatever the statistics say
+as $function$
+begin
+    return (
+        select count(*)
+        from (
+            select
+            from sales_internal.changes_public_customers c, sales_internal.pgt_stream_table_state f
+            where f.stream_table = p_stream_table
+              and c.__xid >= pg_snapshot_xmin(f.seen)
+              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+            limit p_at_most
+        ) n
+    );
+end;
 $function$;
 
 -- Logs changed rows of public.customers in sales_internal.changes_public_customers, with its owner's rights.
@@ -2470,6 +2435,30 @@ as $function$
       and f.stream_table = $2
       and c.__xid >= pg_snapshot_xmin(f.seen)
       and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+$function$;
+
+-- Returns the number of rows of sales_internal.changes_public_orders that a stream table has not applied; it counts p_at_most, or all if
+-- that is null.
+create function sales_internal.unread_public_orders_count(p_stream_table text, p_at_most bigint)
+    returns bigint
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- applied rows are not read, whatever the statistics say
+as $function$
+begin
+    return (
+        select count(*)
+        from (
+            select
+            from sales_internal.changes_public_orders c, sales_internal.pgt_stream_table_state f
+            where f.stream_table = p_stream_table
+              and c.__xid >= pg_snapshot_xmin(f.seen)
+              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+            limit p_at_most
+        ) n
+    );
+end;
 $function$;
 
 -- Logs changed rows of public.orders in sales_internal.changes_public_orders, with its owner's rights.
@@ -2558,6 +2547,30 @@ as $function$
       and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
 $function$;
 
+-- Returns the number of rows of sales_internal.changes_public_captured_payments that a stream table has not applied; it counts p_at_most,
+-- or all if that is null.
+create function sales_internal.unread_public_captured_payments_count(p_stream_table text, p_at_most bigint)
+    returns bigint
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- applied rows are not read, whatever the statistics say
+as $function$
+begin
+    return (
+        select count(*)
+        from (
+            select
+            from sales_internal.changes_public_captured_payments c, sales_internal.pgt_stream_table_state f
+            where f.stream_table = p_stream_table
+              and c.__xid >= pg_snapshot_xmin(f.seen)
+              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+            limit p_at_most
+        ) n
+    );
+end;
+$function$;
+
 -- Logs changed rows of public.captured_payments in sales_internal.changes_public_captured_payments, with its owner's rights.
 -- A writer never fails because a column was renamed, dropped or altered: a name that a row lacks is found in row absent, which has the
 -- log's columns, all null, and pgt_fit replaces a value of another type by null. The search_path is the writer's, so operators are
@@ -2644,6 +2657,30 @@ as $function$
       and f.stream_table = $2
       and c.__xid >= pg_snapshot_xmin(f.seen)
       and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+$function$;
+
+-- Returns the number of rows of sales_internal.changes_sales_customer_payments that a stream table has not applied; it counts p_at_most, or
+-- all if that is null.
+create function sales_internal.unread_sales_customer_payments_count(p_stream_table text, p_at_most bigint)
+    returns bigint
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- applied rows are not read, whatever the statistics say
+as $function$
+begin
+    return (
+        select count(*)
+        from (
+            select
+            from sales_internal.changes_sales_customer_payments c, sales_internal.pgt_stream_table_state f
+            where f.stream_table = p_stream_table
+              and c.__xid >= pg_snapshot_xmin(f.seen)
+              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+            limit p_at_most
+        ) n
+    );
+end;
 $function$;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
@@ -2999,7 +3036,7 @@ insert into sales_internal.pgt_stream_table_config (
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    index_names, index_columns, shown_columns, shown_if, repeats, grants, query
+    spec_indexes, view_query, grants, query
 ) values (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
     'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
@@ -3009,7 +3046,8 @@ insert into sales_internal.pgt_stream_table_config (
     'sales_internal.large_orders_rows', 'sales_internal.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status',
         'amount'], 'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
         array['create unique index large_orders_key on sales_internal.large_orders_rows (order_id)'],
-    '{}', '{}', 'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', 
+    '{}', 'select r.order_id, r.customer_id, r.status, r.amount from sales_internal.large_orders_rows r cross join (select) read_only',
+        '{}', 
     'SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150'
@@ -3019,9 +3057,9 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- Applies unread change-log rows to stream table sales.customer_payments. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_public_customers, sales_internal.changes_public_orders, sales_internal.changes_public_captured_payments,
 -- sales_internal.pgt_stream_table_state; writes sales_internal.customer_payments_rows, sales_internal.pgt_stream_table_state.
--- From stream_tables.customer_payments in the spec. Few changes are applied with a generic plan, which the session keeps; many are planned
--- for each time. See sales_internal.unread_public_customers.
-create function sales_internal.customer_payments_apply(out inserted bigint, out deleted bigint)
+-- From stream_tables.customer_payments in the spec. p_unread: how many rows of a log it has not applied, as of p_looked. Few changes are
+-- applied with a generic plan, which the session keeps; many are planned for each time. See sales_internal.unread_public_customers.
+create function sales_internal.customer_payments_apply(p_unread bigint, p_looked pg_snapshot, out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -3036,38 +3074,13 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.customer_payments';
-    __few      boolean := true; -- null: all rows are read, with a plan of their own
-    v_new      boolean;
-    v_many     boolean;
+    __few      boolean := nullif(p_unread <= 200, false); -- null: all rows are read, with a plan of their own
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
     v_no       bigint;
 begin
-    -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
-    perform from sales_internal.pgt_stream_table_state s where s.stream_table = __self for update;
-
-    -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
-    with
-    logs(log) as (values ('sales_internal.changes_public_customers'::regclass), ('sales_internal.changes_public_orders'::regclass),
-        ('sales_internal.changes_public_captured_payments'::regclass))
-    select exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null, 0))
-           or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0))
-           or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments,
-               __self, null, 0)),
-           exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null, 0)
-               offset 200)
-           or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0) offset
-               200)
-           or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments,
-               __self, null, 0) offset 200),
-           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass), 0::bigint, 0::bigint
-    into v_new, v_many, v_snapshot, v_no, inserted, deleted;
-    if not v_new then
-        perform sales_internal.pgt_applied(__self, v_snapshot, v_no);
-        return;
-    elsif v_many then
-        __few := null;
+    if __few is null then
         set local plan_cache_mode = force_custom_plan; -- until the function ends
     end if;
 
@@ -3224,7 +3237,7 @@ begin
                    or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, null, 0) c where c.__mult = 0)
                then 'a source was truncated'
                -- Rows committed since the look above may be more than the statement read.
-               when __few and v_snapshot::text <> pg_current_snapshot()::text and
+               when __few and p_looked::text <> pg_current_snapshot()::text and
                    (exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null,
                    0) offset 399)
                    or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0)
@@ -3286,8 +3299,6 @@ declare
     v_snapshot pg_snapshot;
     v_no       bigint;
 begin
-    perform from sales_internal.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' for update;
-
     with
     -- differ: the query's rows beside those stored, where they are not the same
     differ as materialized (
@@ -3353,7 +3364,7 @@ insert into sales_internal.pgt_stream_table_config (
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    index_names, index_columns, shown_columns, shown_if, repeats, grants, query
+    spec_indexes, view_query, grants, query
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
     'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
@@ -3379,12 +3390,14 @@ select customer_id, name, __n, __sum1, __count2, __odd3, __max4
 from d1
 ) s', ' with (fillfactor = 70)', array['customer_id', 'name'],
     array['create unique index customer_payments_key on sales_internal.customer_payments_rows (customer_id, name)'],
-    array['customer_payments_idx1'], array['(case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = '
-        '0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 '
-        'and mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else '
-        '''Infinity'' end end)'], 'r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then '
-        'r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then '
-        '''-Infinity'' else ''Infinity'' end end as paid, r.__max4 as last_paid_at', null, false, '{}', 
+    array['create index if not exists customer_payments_idx1 on sales_internal.customer_payments_rows ((case when '
+        'customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when '
+        'mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, '
+        '1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end end))'],
+        'select r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when '
+        'mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' '
+        'else ''Infinity'' end end as paid, r.__max4 as last_paid_at from sales_internal.customer_payments_rows r cross join (select) '
+        'read_only', '{}', 
     'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
@@ -3396,9 +3409,9 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- Applies unread change-log rows to stream table sales.best_customers. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_sales_customer_payments, sales_internal.pgt_stream_table_state; writes sales_internal.best_customers_rows,
 -- sales_internal.pgt_stream_table_state.
--- From stream_tables.best_customers in the spec. Few changes are applied with a generic plan, which the session keeps; many are planned for
--- each time. See sales_internal.unread_sales_customer_payments.
-create function sales_internal.best_customers_apply(out inserted bigint, out deleted bigint)
+-- From stream_tables.best_customers in the spec. p_unread: how many rows of a log it has not applied, as of p_looked. Few changes are
+-- applied with a generic plan, which the session keeps; many are planned for each time. See sales_internal.unread_sales_customer_payments.
+create function sales_internal.best_customers_apply(p_unread bigint, p_looked pg_snapshot, out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -3413,31 +3426,13 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.best_customers';
-    __few      boolean := true; -- null: all rows are read, with a plan of their own
-    v_new      boolean;
-    v_many     boolean;
+    __few      boolean := nullif(p_unread <= 500, false); -- null: all rows are read, with a plan of their own
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
     v_no       bigint;
 begin
-    -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
-    perform from sales_internal.pgt_stream_table_state s where s.stream_table = __self for update;
-
-    -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
-    with
-    logs(log) as (values ('sales_internal.changes_sales_customer_payments'::regclass))
-    select exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self,
-        null, 0)),
-           exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self,
-               null, 0) offset 500),
-           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass), 0::bigint, 0::bigint
-    into v_new, v_many, v_snapshot, v_no, inserted, deleted;
-    if not v_new then
-        perform sales_internal.pgt_applied(__self, v_snapshot, v_no);
-        return;
-    elsif v_many then
-        __few := null;
+    if __few is null then
         set local plan_cache_mode = force_custom_plan; -- until the function ends
     end if;
 
@@ -3491,7 +3486,7 @@ begin
                    __self, null, 0) c where c.__mult = 0)
                then 'a source was truncated'
                -- Rows committed since the look above may be more than the statement read.
-               when __few and v_snapshot::text <> pg_current_snapshot()::text and
+               when __few and p_looked::text <> pg_current_snapshot()::text and
                    (exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
                    __self, null, 0) offset 999))
                then 'many changes came at once'
@@ -3520,7 +3515,6 @@ declare
     v_snapshot pg_snapshot;
     v_no       bigint;
 begin
-    perform from sales_internal.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' for update;
     -- A type that was altered, or a collation of another version, gives rows another hash; and rows that differed may be alike.
     update sales_internal.best_customers_rows r
     set __hash = hash_record_extended(row(r.customer_id, r.name, r.paid), 0)
@@ -3592,7 +3586,7 @@ insert into sales_internal.pgt_stream_table_config (
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    index_names, index_columns, shown_columns, shown_if, repeats, grants, query
+    spec_indexes, view_query, grants, query
 ) values (
     'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
     'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
@@ -3601,7 +3595,7 @@ insert into sales_internal.pgt_stream_table_config (
     'sales_internal.best_customers_rows', 'sales_internal.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
         'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
         array['create index best_customers_hash on sales_internal.best_customers_rows (__hash)'],
-    '{}', '{}', 'r.customer_id, r.name, r.paid', null, true, '{}', 
+    '{}', 'select r.customer_id, r.name, r.paid from sales_internal.best_customers_rows r cross join generate_series(1, r.__mult)', '{}', 
     'SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500'
@@ -3626,4 +3620,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '3519fbee57a7fce85b29dc1f16e92457', 'extension');
+values ('sales', '1.0.0', 'fa5e4a7572dde4d8c0f85a9e62243fa3', 'extension');
