@@ -250,7 +250,7 @@ with state as materialized (
     from sales_internal.pgt_stream_table_config c
     join sales_internal.pgt_stream_table_state s using (stream_table)
     left join lateral (
-        select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as
+        select string_agg(f.problems -> c.stream_table ->> 0 || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as
             problem
         from sales_internal.pgt_source_state f
         where f.problems ? c.stream_table
@@ -386,8 +386,7 @@ begin
                 ) end,
                 case when r.relkind in ('v', 'm') and not c.made then pg_get_viewdef(r.oid) end
             ), e'\n' order by r.oid))),
-            md5(coalesce(string_agg(concat_ws(' ', r.oid, pg_relation_filenode(r.oid)), e'\n' order by r.oid) filter (where v_followed),
-                '')))
+            md5(concat(string_agg(concat_ws(' ', r.oid, pg_relation_filenode(r.oid)), e'\n' order by r.oid) filter (where v_followed))))
         from pg_class r
         where r.oid = any (v_all)
     );
@@ -756,19 +755,19 @@ $function$;
 
 -- Moves the frontier of a stream table to the snapshot of the statement that applied the changes of its sources, or raises why that may not
 -- stand:
--- p_reason, a reason to recompute it, or p_unfound, the number of rows to delete that were not found.
+-- p_reason, a reason to recompute it, or p_lost, the number of rows to delete that were not found.
 create function sales_internal.pgt_applied(p_stream_table text, p_snapshot pg_snapshot, p_change_no bigint, p_reason text default null,
-    p_unfound bigint default 0)
+    p_lost bigint default 0)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    if p_reason is not null or p_unfound <> 0 then
+    if p_reason is not null or p_lost <> 0 then
         raise exception using
             errcode = 'SLR01',
             message = coalesce(p_reason, format('stream table %s is out of sync: %s rows to delete were not found', p_stream_table,
-                p_unfound)),
+                p_lost)),
             hint = case when p_reason is null then 'Something else wrote to it, or a source changed without its triggers.' else '' end;
     end if;
     update sales_internal.pgt_stream_table_state s
@@ -1137,8 +1136,7 @@ begin
     if p_again is not null then
         v_again := array(
             select format('grant %s%s on %s to %s%s', g.privilege_type, ' (' || quote_ident(g.on_column) || ')', v_view,
-                case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end, case when g.is_grantable then ' with grant option'
-                    end)
+                coalesce(quote_ident(r.rolname), 'public'), case when g.is_grantable then ' with grant option' end)
             from pg_class k
             cross join lateral (
                 select a.*, null::name as on_column
@@ -1231,8 +1229,8 @@ begin
     into v_dependents
     from pg_depend d
     left join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
-    where d.refclassid = 'pg_class'::regclass and d.refobjid = to_regclass(v_view) and d.deptype = 'n' and r.ev_class is distinct from
-        d.refobjid;
+    where (d.refclassid, d.refobjid, d.deptype) = ('pg_class'::regclass, to_regclass(v_view), 'n')
+      and r.ev_class is distinct from d.refobjid;
     if v_dependents is not null then
         raise exception using
             errcode = '2BP01',
@@ -1405,7 +1403,7 @@ begin
                 into inserted, deleted
                 using v_unread, v_looked;
             end if;
-        exception when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception then
+        exception when sqlstate 'SLR01' or data_exception or integrity_constraint_violation or raise_exception then
             -- A truncated table may have the same keys again; and an expression may fail for rows that were added and removed since.
             v_reason := sqlerrm;
         end;
@@ -1460,7 +1458,6 @@ declare
     v_logged  boolean;
     v_source  text[]; -- the problem of one
     v_problem text;
-    v_state   text;
     v_limit   interval;
     v_again   boolean := false;
 begin
@@ -1498,15 +1495,13 @@ begin
             end if;
             -- If others had most of the time, it is tried again: after a timeout nothing is limited any more.
             v_again := coalesce(clock_timestamp() < v_started + v_limit / 2, false);
-            v_state := sqlstate;
             v_problem := left(sqlerrm, 1000);
         end;
     end loop;
 
     -- A problem of a source is noted once and never suspends: the stream table goes on by itself when the source is repaired.
-    if v_source is null or exists (
-        select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.last_error is distinct from
-            v_problem
+    if v_source is null or v_problem is distinct from (
+        select s.last_error from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table
     ) then
         insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
         values (p_stream_table, v_started, v_mode, left(v_problem, 1000));
@@ -1516,7 +1511,7 @@ begin
     set checked_at = v_started,
         consecutive_errors = case when v_source is null then s.consecutive_errors else 0 end + 1,
         last_error = v_problem,
-        suspended_at = case when v_source is null and (s.consecutive_errors >= 2 or v_state = 'SLR02') then clock_timestamp() end
+        suspended_at = case when v_source is null and s.consecutive_errors >= 2 then clock_timestamp() end
     where s.stream_table = p_stream_table;
 end;
 $function$;
@@ -1540,8 +1535,7 @@ begin
         -- What is being filled cannot wait here for another transaction: writers do.
         perform sales.attach();
     end if;
-    foreach v_table in array (select c.upstream || c.stream_table from sales_internal.pgt_stream_table_config c where c.stream_table =
-        v_name) loop
+    foreach v_table in array (select c.upstream from sales_internal.pgt_stream_table_config c where c.stream_table = v_name) || v_name loop
         perform sales_internal.pgt_sources_fit(v_table, p_require => true);
         select r.* into refresh_id, mode, inserted, deleted from sales_internal.pgt_refresh(v_table, v_table = v_name) r;
     end loop;
@@ -1631,8 +1625,8 @@ declare
     v_count name;
 begin
     for stream_table, source, log, v_count in
-        select c.stream_table, s.source, s.change_log, case when t.seen is not null and to_regclass(s.change_log) is not null then
-            s.count_function end
+        select c.stream_table, s.source, s.change_log,
+               case when t.seen is not null and to_regclass(s.change_log) is not null then s.count_function end
         from sales_internal.pgt_stream_table_config c
         join sales_internal.pgt_stream_table_state t using (stream_table)
         cross join unnest(c.follows) with ordinality f (source, place)
@@ -1706,8 +1700,7 @@ declare
     v_name text := sales_internal.pgt_stream_table_name(p_name);
 begin
     update sales_internal.pgt_stream_table_state s
-    set seen = case when s.last_error like 'fuse: %' then null else s.seen end, -- only a recompute gets past that
-        suspended_at = null, consecutive_errors = 0, last_error = null, checked_at = '-infinity'
+    set suspended_at = null, consecutive_errors = 0, last_error = null, checked_at = '-infinity'
     where s.stream_table = v_name;
 end;
 $function$;
@@ -1785,8 +1778,7 @@ end$sql$,
     loop
         begin
             while v_relation is not null loop
-                -- In READ COMMITTED its snapshot is later than that of the apply function: it shows whether others committed changes in
-                -- between.
+                -- In READ COMMITTED its snapshot is later than the apply function's: it shows whether others committed changes since.
                 execute v_compare into v_counts using v_exact;
                 exit when v_counts is not null;
                 if clock_timestamp() > v_until then
@@ -1800,8 +1792,7 @@ end$sql$,
                 continue when not found; -- it is to be recomputed since
                 begin
                     execute format('select from %I.%I(null, null)', 'sales_internal', c.apply_function);
-                exception when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception
-                    then
+                exception when sqlstate 'SLR01' or data_exception or integrity_constraint_violation or raise_exception then
                     get stacked diagnostics v_hint = pg_exception_hint;
                     exit when sqlstate <> 'SLR01' or v_hint = ''; -- a refresh would recompute it, too
                     v_exact := false; -- it lacks rows that changes are about, so it can only be compared without them
@@ -1889,8 +1880,7 @@ begin
                 left join unseen u using (stream_table)
                 cross join pg_snapshot_xmin(case when u.stream_table is null then s.seen else pg_current_snapshot() end) o (xid)
                 where c.effective_mode = 'differential';
-                for v_log in select to_regclass(c.change_log) from sales_internal.pgt_source_config c where to_regclass(c.change_log) is
-                    not null loop
+                for v_log in select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null loop
                     execute format('delete from %s c where c.__xid < $1', v_log) using v_floor;
                 end loop;
             else
@@ -2053,7 +2043,7 @@ declare
 begin
     delete from sales_internal.pgt_source_state;
     perform sales.attach();
-    for v_log in select to_regclass(c.change_log) from sales_internal.pgt_source_config c where to_regclass(c.change_log) is not null loop
+    for v_log in select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null loop
         execute format('truncate %s', v_log);
     end loop;
     update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity';
@@ -3620,4 +3610,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'fa5e4a7572dde4d8c0f85a9e62243fa3', 'extension');
+values ('sales', '1.0.0', '1a72768b8d8ca4aec0a04435461d38f8', 'extension');
