@@ -1355,6 +1355,7 @@ declare
     v_looked  pg_snapshot;
     v_no      bigint;
     v_unread  bigint;
+    v_count   name;
     v_unkeyed text[];
     v_keyless record;
     v_shared  boolean;
@@ -1393,7 +1394,10 @@ begin
         deleted := 0;
         v_looked := pg_current_snapshot();
         v_no := nextval('sales_internal.pgt_change_no'::regclass);
-        select max(coalesce(w.waiting, 501)) into v_unread from sales_internal.pgt_waiting(p_stream_table, 501) w;
+        v_unread := 0;
+        for v_count in select s.count_function from sales_internal.pgt_source_config s where s.source = any (c.follows) loop
+            execute format('select greatest($1, %I.%I($2, 501))', 'sales_internal', v_count) into v_unread using v_unread, p_stream_table;
+        end loop;
         if v_unread = 0 then -- changes that were committed since v_looked are left to the next refresh
             perform sales_internal.pgt_applied(p_stream_table, v_looked, v_no);
         end if;
@@ -1610,10 +1614,10 @@ $function$;
 comment on function sales.get_refresh_history(text, int4) is
     'The latest refreshes of a stream table, newest first. (Sluice: sales in sales)';
 
--- Lists the change logs that each stream table follows, or one of them, with the number of rows that it has not applied, which are counted
--- up to p_at_most; null if it will be recomputed.
+-- Lists the change logs that each stream table follows, or one of them, with the number of rows that it has not applied; null if it will be
+-- recomputed.
 -- Runs with its owner's rights: a monitor may count rows that it may not read.
-create function sales_internal.pgt_waiting(p_stream_table text default null, p_at_most bigint default null)
+create function sales_internal.pgt_waiting(p_stream_table text default null)
     returns table (stream_table text, source text, log text, waiting bigint)
     language plpgsql
     stable
@@ -1636,7 +1640,7 @@ begin
     loop
         waiting := null;
         if v_count is not null then
-            execute format('select %I.%I($1, $2)', 'sales_internal', v_count) into waiting using stream_table, p_at_most;
+            execute format('select %I.%I($1, null)', 'sales_internal', v_count) into waiting using stream_table;
         end if;
         return next;
     end loop;
@@ -1913,7 +1917,7 @@ end;
 $function$;
 
 -- They run with their owner's rights, so not everybody may call them.
-revoke execute on function sales_internal.pgt_waiting(text, int8), sales.explain_st(text) from public;
+revoke execute on function sales_internal.pgt_waiting(text), sales.explain_st(text) from public;
 insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 insert into sales_internal.pgt_tasks (task) values ('refresh history: retention');
 
@@ -3610,4 +3614,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '1a72768b8d8ca4aec0a04435461d38f8', 'extension');
+values ('sales', '1.0.0', 'c76f6424812123e5ca01287bb29b3dac', 'extension');
