@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -36,25 +35,6 @@ type Triggers struct{ OnInsert, OnUpdate, OnDelete, OnTruncate, OnRow, OnRoute s
 // Names lists them.
 func (t Triggers) Names() []string {
 	return []string{t.OnInsert, t.OnUpdate, t.OnDelete, t.OnTruncate, t.OnRow, t.OnRoute}
-}
-
-// TriggerNames are the names of all triggers that the extension makes on what stream tables read.
-func (p Plan) TriggerNames() []string {
-	names := []string{}
-	add := func(all ...string) {
-		for _, name := range all {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	for _, s := range p.Sources {
-		add(s.Triggers.Names()...)
-	}
-	for _, c := range p.Captures {
-		add(c.TriggerNames()...)
-	}
-	return names
 }
 
 // Columns lists the columns of the log that come from the table, each with a comma before it, of row a.

@@ -229,6 +229,9 @@ func (b *block) from() []string {
 	}
 	var lines []string
 	for i, item := range b.items {
+		if item.leaf.Where != "" {
+			where = append(where, item.leaf.Where)
+		}
 		text := aliased(item.leaf.SQL, item.alias)
 		switch {
 		case i == 0:

@@ -13,6 +13,8 @@ import (
 type Tables struct {
 	// Log is where the changes of a table are read from: a relation with the table's columns and Mult.
 	Log func(*catalog.Relation) string
+	// Where is a condition under which changes are read; empty: all are.
+	Where string
 	// Stored holds the view's rows as they were: its columns and those of its keys.
 	Stored string
 	// Few is a variable of the statement that is null where its plan is made for the changes that there are, and not where it is made for few,
@@ -131,7 +133,7 @@ func leaves(t Tables) func(algebra.Node) (Leaf, bool) {
 			return leafOf(n, n.Table.SQLName(), false), true
 		case *algebra.Changes:
 			l := leafOf(n.Of, t.Log(n.Of.Table), true)
-			l.Small = t.Raw
+			l.Small, l.Where = t.Raw, t.Where
 			return l, true
 		}
 		return Leaf{}, false
