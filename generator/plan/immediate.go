@@ -157,9 +157,12 @@ func (p *planner) step(n int, t render.StreamTable, r *catalog.Relation, followe
 		ByEvent: map[string][]string{}, Effects: map[string]render.Effect{},
 	}
 	for _, e := range ivm.Events {
-		tables := ivm.Tables{Stored: t.Rows.String(), Log: inStatement}
-		if rows := transitionTables[e]; followed.Kind == ivm.RecomputedRows && rows != "" {
-			tables.Log, tables.Where = func(*catalog.Relation) string { return rows }, step.Of.Checked()
+		tables := ivm.Tables{Stored: t.Rows.String(), Log: inStatement, Added: e == ivm.Insert, Taken: e == ivm.Delete}
+		if tables.Added || tables.Taken {
+			tables.Log = func(*catalog.Relation) string { return transitionTables[e] }
+			for _, source := range step.Checked {
+				tables.Where = append(tables.Where, source.Checked())
+			}
 		}
 		step.ByEvent[string(e)] = followed.ByEvent[e].Lines(tables)
 		step.Effects[string(e)] = render.Effect(followed.Effects[e])

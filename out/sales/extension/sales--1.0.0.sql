@@ -784,8 +784,7 @@ begin
 end;
 $function$;
 
--- Compares what stream tables in immediate mode read with what it was: they do not wait until they are due.
--- Reads pgt_source_config, pgt_source_state; writes what pgt_sources_fit does.
+-- Follows alterations of the sources of stream tables in immediate mode, whether these are due or not.
 create function sales_internal.pgt_watch_sources()
     returns void
     language plpgsql
@@ -804,8 +803,8 @@ begin
     loop
         begin
             perform sales_internal.pgt_sources_fit(v_reader, false);
-        exception when lock_not_available or undefined_table then
-            null; -- somebody is altering it; the next tick compares again
+        exception when lock_not_available or deadlock_detected or undefined_table then
+            null; -- another session alters it; the next tick compares again
         end;
     end loop;
 end;
@@ -847,8 +846,7 @@ begin
 end;
 $function$;
 
--- Refuses to go on in a snapshot that does not show the last transaction that changed stream tables over a table.
--- Reads the sequences with these transactions.
+-- Raises an error in a snapshot that does not show the last transactions that changed stream tables over a table, which sequences hold.
 create function sales_internal.pgt_require_seen(p_table text, p_last regclass[])
     returns void
     language plpgsql
@@ -987,7 +985,6 @@ $function$;
 
 -- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, then the logged rows are
 -- applied, and only for the last of these do writers wait. The next tick() continues with what fails or has to wait.
--- Reads and writes everything of these stream tables.
 create procedure sales_internal.pgt_fill_immediate()
     language plpgsql
 as $procedure$
@@ -1000,6 +997,7 @@ declare
     v_context text;
     v_member  text;   -- the one that failed
 begin
+    perform sales_internal.pgt_watch_sources(); -- a source that was altered or truncated has them filled again
     foreach v_group in array array(
         select c.pending_function
         from sales_internal.pgt_stream_table_config c
@@ -1011,12 +1009,6 @@ begin
         v_all := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = v_group order by
             c.refresh_order);
         v_problem := null;
-        begin
-            -- one that was truncated has them filled again
-            perform sales_internal.pgt_sources_fit(a.name, false) from unnest(v_all) a (name);
-        exception when lock_not_available or deadlock_detected or undefined_table then
-            null; -- another session alters a source
-        end;
         v_rows := 1000::bigint;
         for v_round in 0..20 loop
             v_last := v_round = 20 or v_rows < 1000; -- for this one, writers wait
@@ -1469,7 +1461,7 @@ begin
         return; -- another session alters a source or refreshes the stream table: the next tick
     end;
     if v_source is null and v_logged then
-        return; -- pgt_fill_immediate() fills it
+        return; -- its maintenance group is being filled
     end if;
     v_problem := v_source[1] || '. ' || v_source[2];
     while v_problem is null or v_again loop
@@ -2175,12 +2167,13 @@ begin
     call sales_internal.pgt_commit(p_commits);
     perform sales_internal.pgt_check_origin();
     call sales_internal.pgt_commit(p_commits);
-    perform sales_internal.pgt_watch_sources();
-    call sales_internal.pgt_commit(p_commits);
     if p_commits then
         call sales_internal.pgt_fill_immediate();
-    elsif exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
-        perform sales.attach(); -- in one transaction: writers wait until the fill commits
+    else
+        perform sales_internal.pgt_watch_sources();
+        if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
+            perform sales.attach(); -- in one transaction: writers wait until the fill commits
+        end if;
     end if;
     call sales_internal.pgt_commit(p_commits);
     foreach v_table in array array(
@@ -2264,8 +2257,8 @@ insert into sales_internal.pgt_source_config (
         array['sales_immediate_insert_public_orders', 'sales_immediate_update_public_orders',
         'sales_immediate_delete_public_orders', 'sales_immediate_truncate_public_orders',
         'sales_immediate_row_public_orders', 'sales_immediate_route_public_orders',
-        'sales_immediate_before_public_orders', 'sales_immediate_written_public_orders'],
-    array['immediate_public_orders_statement', 'immediate_public_orders_row', null, null]
+        'sales_immediate_before_public_orders', 'sales_immediate_written_public_orders'], array['immediate_public_orders_statement',
+            'immediate_public_orders_row', null, null]
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -2659,9 +2652,7 @@ begin
             from recomputed f
             order by f.order_id
             on conflict (order_id) do update
-                set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
-            -- end of statement 1
-            ;
+                set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount; -- end of statement 1
         end if;
     elsif tg_op = 'UPDATE' then
         if exists (select from new_rows offset 1000) then
@@ -2705,9 +2696,7 @@ begin
             from recomputed f
             order by f.order_id
             on conflict (order_id) do update
-                set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
-            -- end of statement 2
-            ;
+                set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount; -- end of statement 2
         end if;
     else
         if exists (select from old_rows offset 1000) then
@@ -2731,9 +2720,7 @@ begin
             )
             delete from sales_internal.large_orders_rows r
             using affected t
-            where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
-            -- end of statement 3
-            ;
+            where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id); -- end of statement 3
         end if;
     end if;
     return null;
@@ -3537,4 +3524,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'e7054b979cb4ab47c2b66bbb6818a29b', 'extension');
+values ('sales', '1.0.0', '514a1f6752a55b54430c6a7c83f5c6f5', 'extension');
