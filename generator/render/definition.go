@@ -198,6 +198,14 @@ func (p Plan) Ungrouped() bool {
 	return p.any(func(t StreamTable) bool { return !t.Immediate || t.PendingFn.Name == "" })
 }
 
+// FillImmediate is the name of the procedure that fills maintenance groups: that which fills all, where there is nothing else to fill.
+func (p Plan) FillImmediate() string {
+	if p.Ungrouped() {
+		return "pgt_fill_immediate"
+	}
+	return "pgt_fill"
+}
+
 // AnyCron reports whether a cron expression says when a stream table is due.
 func (p Plan) AnyCron() bool {
 	return p.any(func(t StreamTable) bool { return len(t.DueFunctions) > 0 })

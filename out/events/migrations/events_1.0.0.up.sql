@@ -2181,11 +2181,8 @@ end;
 $function$;
 insert into events_internal.pgt_tasks (task) values ('consumer groups');
 
--- Creates triggers on users' tables, stream tables, and the rows that a dump keeps.
--- Writes pgt_settings, pgt_origin, pgt_version_history.
---
--- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
--- that it inserted would collide with restored ones.
+-- Creates triggers on users' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. No script of
+-- an extension does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
 create function events.attach()
     returns void
     language plpgsql
@@ -2240,8 +2237,8 @@ begin
     where not exists (select from events_internal.pgt_lease_log l where l.group_no = g.group_no);
 end;
 $function$;
-comment on function events.attach() is 'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps. (Sluice: events '
-    'in events)';
+comment on function events.attach() is 'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps: apply, the '
+    'migrations and tick() call it. (Sluice: events in events)';
 
 -- Drops the triggers and stream tables of extension events, so that its other objects can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
@@ -2599,7 +2596,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'fba981e9bf88aa51a40b6fcd31cc5a30', 'plain');
+values ('events', '1.0.0', '635b6d9fa243bdcfb512e8cbe098f129', 'plain');
 select events.attach();
 
 commit;

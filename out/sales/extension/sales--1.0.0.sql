@@ -135,7 +135,6 @@ create table sales_internal.pgt_stream_table_config (
     apply_function     name,             -- null: everything is recomputed
     recompute_function name not null,
     pending_function   name,             -- in immediate mode: applies pending rows to its maintenance group
-    maintain_function  name,             -- applies it to this one
     last_filled        text,             -- a sequence: the last transaction that filled it
     publish_function   name,             -- writes all its rows to its outbox; null: it can have none
     flush_function     name,             -- in immediate mode: publishes the changes of a statement
@@ -197,7 +196,7 @@ create table sales_internal.pgt_source_config (
     pending_columns   name[],
     pending_index     name,
     pending_triggers  name[],           -- in the same order, and before and after each statement
-    pending_functions name[]            -- that they call; null: there is no such trigger
+    pending_functions name[]            -- that they call, see pgt_attach_source; null: there is no such trigger
 );
 
 -- What each stream table assumes of each source. Others may read other columns of the same table.
@@ -570,26 +569,26 @@ begin
                        when t.pending and v_logs and w.place not in (4, 5, 6) then 'D'
                        when w.place in (4, 7, 8) or w.place = 5 and (t.each or t.pending and v_logs) then 'A'
                        when w.place in (5, 6) then 'R'
-                       when t.pending and c.pending_functions[7] is not null then 'A'
+                       when t.pending and c.pending_functions[3] is not null then 'A'
                        else 'O'
                    end::"char" as enabled,
                    w.place in (5, 6) and r.oid <> v_table and exists (select from relation p where p.routes) as inherited
             -- By their places in the lists of the source.
             from (values
-                (1, 'after insert on %s referencing new table as new_rows for each statement'),
-                (2, 'after update on %s referencing old table as old_rows new table as new_rows for each statement'),
-                (3, 'after delete on %s referencing old table as old_rows for each statement'),
-                (4, 'after truncate on %s for each statement'),
-                (5, 'after insert or update or delete on %s for each row'),
+                (1, 1, 'after insert on %s referencing new table as new_rows for each statement'),
+                (2, 1, 'after update on %s referencing old table as old_rows new table as new_rows for each statement'),
+                (3, 1, 'after delete on %s referencing old table as old_rows for each statement'),
+                (4, 2, 'after truncate on %s for each statement'),
+                (5, 2, 'after insert or update or delete on %s for each row'),
                 -- Never fires, but without it transition tables lack generated columns of rows that are routed, and MERGE confuses rows
                 -- (15.18 to 18.4).
-                (6, 'before insert on %s for each row when (false)'),
-                (7, 'before insert or update or delete or truncate on %s for each statement'),
-                (8, 'after insert or update or delete or truncate on %s for each statement')
-            ) w (place, fires)
+                (6, 2, 'before insert on %s for each row when (false)'),
+                (7, 3, 'before insert or update or delete or truncate on %s for each statement'),
+                (8, 4, 'after insert or update or delete or truncate on %s for each statement')
+            ) w (place, pending_function, fires)
             cross join lateral (values
                 (c.triggers[w.place], c.capture, false, exists (select from relation r where r.level > 0)),
-                (c.pending_triggers[w.place], c.pending_functions[w.place], true, c.part)
+                (c.pending_triggers[w.place], c.pending_functions[w.pending_function], true, c.part)
             ) t (trigger, function, pending, each)
             join relation r on r.relkind in ('r', 'p') and (r.level = 0)
             where t.trigger is not null and t.function is not null
@@ -781,8 +780,7 @@ begin
 end;
 $function$;
 
--- Compares what stream tables in immediate mode read with what it was: they do not wait until they are due.
--- Reads pgt_source_config, pgt_source_state; writes what pgt_sources_fit does.
+-- Follows alterations of the sources of stream tables in immediate mode, whether these are due or not.
 create function sales_internal.pgt_watch_sources()
     returns void
     language plpgsql
@@ -801,17 +799,15 @@ begin
     loop
         begin
             perform sales_internal.pgt_sources_fit(v_reader, false);
-        exception when lock_not_available or undefined_table then
-            null; -- somebody is altering it; the next tick compares again
+        exception when lock_not_available or deadlock_detected or undefined_table then
+            null; -- another session alters it; the next tick compares again
         end;
     end loop;
 end;
 $function$;
 
--- Raises an error if a column of a source has another type than in its table of pending changes, for which stream tables in immediate mode
--- were made.
--- It costs a trigger's statement nothing: an immutable function is evaluated when that is planned, which ALTER TABLE has PostgreSQL do
--- again.
+-- Raises an error if a column of a source has another type than in its table of pending changes, for which stream tables were made.
+-- It costs a trigger nothing: an immutable function is evaluated when its statement is planned, and ALTER TABLE has that planned again.
 create function sales_internal.checked_types(p_source regclass, p_columns name[])
     returns boolean
     language plpgsql
@@ -846,8 +842,7 @@ begin
 end;
 $function$;
 
--- Refuses to go on in a snapshot that does not show the last transaction that changed stream tables over a table.
--- Reads the sequences with these transactions.
+-- Raises an error in a snapshot that does not show the last transactions that changed stream tables over a table, which sequences hold.
 create function sales_internal.pgt_require_seen(p_table text, p_last regclass[])
     returns void
     language plpgsql
@@ -870,11 +865,9 @@ begin
 end;
 $function$;
 
--- Returns a statement of a trigger function as text, so that it can be run with a plan of its own: of rows in transition tables, a plan
--- that is kept expects as many as its first call had.
--- Reads pg_proc.
---
--- The statement stands between the comments "statement p_no" and "end of statement p_no".
+-- Returns the text of a trigger function between the comments "statement p_no" and "end of statement p_no", to run it with a plan of its
+-- own:
+-- a plan that is kept expects as many rows in transition tables as its first call had.
 create function sales_internal.pgt_own_statement(p_function regprocedure, p_no integer)
     returns text
     language sql
@@ -886,12 +879,10 @@ as $function$
     where p.oid = p_function
 $function$;
 
--- Fills the stream tables of a maintenance group, or applies the rows that triggers of their sources have logged since.
--- Returns the number of logged rows, 1000 for a fill, or null where it has to be tried again.
--- Reads the sources; writes the stream tables, what is pending, and with p_last the triggers.
---
--- p_group: the group's pending_function. p_last: locks the sources against writers, and has triggers maintain the stream tables from then
--- on. Otherwise no writer waits, and it must read from one snapshot: in repeatable read.
+-- Fills the stream tables of a maintenance group, which its pending_function names, or applies what triggers of their sources have logged
+-- since.
+-- Returns the number of logged rows, 1000 for a fill, or null where it has to be tried again. With p_last, writers wait, and triggers
+-- maintain the stream tables from then on; otherwise it must read from one snapshot, in repeatable read.
 create function sales_internal.pgt_catch_up(p_group name, p_last boolean default false)
     returns bigint
     language plpgsql
@@ -899,22 +890,24 @@ create function sales_internal.pgt_catch_up(p_group name, p_last boolean default
     set lock_timeout = '5s'
 as $function$
 declare
-    v_all    text[] := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = p_group);
-    v_source regclass;
-    v_log    regclass;
-    v_state  record;
-    v_rows   bigint;
-    v_total  bigint := 0::bigint;
-    c        sales_internal.pgt_stream_table_config;
+    v_all     text[] := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = p_group);
+    v_sources sales_internal.pgt_source_config[] := array(
+        select s from sales_internal.pgt_source_config s where s.pending is not null and s.readers && v_all order by s.source
+    );
+    v_table   regclass;
+    v_state   record;
+    v_rows    bigint;
+    v_total   bigint := 0::bigint;
+    v_source  sales_internal.pgt_source_config;
+    c         sales_internal.pgt_stream_table_config;
 begin
     if p_last then
-        for v_source in
+        for v_table in
             select to_regclass(format('%I.%I', s.source_schema, s.source_name))
-            from sales_internal.pgt_source_config s
-            where s.pending is not null and not s.made and s.readers && v_all
-            order by s.source
+            from unnest(v_sources) s
+            where not s.made
         loop
-            execute format('lock table %s in share row exclusive mode', v_source);
+            execute format('lock table %s in share row exclusive mode', v_table);
         end loop;
     end if;
     -- They are filled from one snapshot, so one frontier is that of all.
@@ -930,33 +923,20 @@ begin
     from held h;
     if v_state.wait or exists (
         select
-        from sales_internal.pgt_source_config s
+        from unnest(v_sources) s
         left join sales_internal.pgt_source_state f using (source)
-        where s.pending is not null and s.readers && v_all
-          and (f.problems ?| v_all or p_last and sales_internal.pgt_source_shape(s) is distinct from f.shape)
+        where f.problems ?| v_all or p_last and sales_internal.pgt_source_shape(s) is distinct from f.shape
     ) then
         return null;
     end if;
 
-    if not v_state.unfilled then
-        for v_log in select s.pending::regclass from sales_internal.pgt_source_config s where s.pending is not null and s.readers && v_all
-            loop
-            execute format(
-                'update %s p
-                set __xid = pg_current_xact_id()
-                where p.__xid >= pg_snapshot_xmin($1) and not pg_visible_in_snapshot(p.__xid, $1)', v_log)
-            using v_state.seen;
-            get diagnostics v_rows = row_count;
-            v_total := v_total + v_rows;
-        end loop;
-    end if;
-    for c in
-        select t.*
-        from sales_internal.pgt_stream_table_config t
-        where t.stream_table = any (v_all) and not (v_state.unfilled and v_state.suspended)
-        order by t.refresh_order
-    loop
-        if v_state.unfilled then
+    if v_state.unfilled then
+        for c in
+            select t.*
+            from sales_internal.pgt_stream_table_config t
+            where t.stream_table = any (v_all) and not v_state.suspended
+            order by t.refresh_order
+        loop
             perform sales_internal.pgt_fit_stream_table(c.stream_table);
             raise notice 'filling %, % of %', c.stream_table, (
                 select count(*)
@@ -964,31 +944,36 @@ begin
                 where t.effective_mode = 'immediate' and t.refresh_order <= c.refresh_order
             ), (select count(*) from sales_internal.pgt_stream_table_config);
             execute format('select %I.%I()', 'sales_internal', c.recompute_function);
-        else
-            execute format('select %I.%I()', 'sales_internal', c.maintain_function);
-            perform setval(c.last_filled::regclass, pg_current_xact_id()::text::bigint);
-        end if;
-    end loop;
-    -- Rows that the snapshot shows are in the stream tables now, or not needed.
-    for v_log in select s.pending::regclass from sales_internal.pgt_source_config s where s.pending is not null and s.readers && v_all loop
-        execute format('delete from %s', v_log);
-    end loop;
-    if v_state.unfilled then
+        end loop;
+        foreach v_source in array v_sources loop
+            execute format('delete from %s', v_source.pending::regclass); -- the snapshot shows these changes
+        end loop;
         return case when not v_state.suspended then 1000::bigint end;
     end if;
-    update sales_internal.pgt_stream_table_state s
+    foreach v_source in array v_sources loop
+        execute format(
+            'update %s p
+            set __xid = pg_current_xact_id()
+            where p.__xid >= pg_snapshot_xmin($1) and not pg_visible_in_snapshot(p.__xid, $1)', v_source.pending::regclass)
+        using v_state.seen;
+        get diagnostics v_rows = row_count;
+        v_total := v_total + v_rows;
+    end loop;
+    execute format('select %I.%I(true)', 'sales_internal', p_group);
+    perform setval(t.last_filled::regclass, pg_current_xact_id()::text::bigint)
+    from sales_internal.pgt_stream_table_config t
+    where t.stream_table = any (v_all);
+    update sales_internal.pgt_stream_table_state t
     set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
         last_error = null,
         logged = not p_last
-    where s.stream_table = any (v_all);
+    where t.stream_table = any (v_all);
     if p_last then
-        perform sales_internal.pgt_attach_source(s.source)
-        from sales_internal.pgt_source_config s
-        where s.pending is not null and not s.made and s.readers && v_all;
+        perform sales_internal.pgt_attach_source(s.source) from unnest(v_sources) s where not s.made;
         update sales_internal.pgt_source_state f
         set shape = sales_internal.pgt_source_shape(s)
-        from sales_internal.pgt_source_config s
-        where s.source = f.source and s.pending is not null and s.readers && v_all;
+        from unnest(v_sources) s
+        where s.source = f.source;
     end if;
     return v_total;
 end;
@@ -996,7 +981,6 @@ $function$;
 
 -- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, then the logged rows are
 -- applied, and only for the last of these do writers wait. The next tick() continues with what fails or has to wait.
--- Reads and writes everything of these stream tables.
 create procedure sales_internal.pgt_fill_immediate()
     language plpgsql
 as $procedure$
@@ -1004,10 +988,12 @@ declare
     v_group   name;
     v_all     text[]; -- the stream tables of the group
     v_rows    bigint;
+    v_last    boolean;
     v_problem text;
     v_context text;
     v_member  text;   -- the one that failed
 begin
+    perform sales_internal.pgt_watch_sources(); -- a source that was altered or truncated has them filled again
     foreach v_group in array array(
         select c.pending_function
         from sales_internal.pgt_stream_table_config c
@@ -1019,36 +1005,28 @@ begin
         v_all := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = v_group order by
             c.refresh_order);
         v_problem := null;
-        begin
-            -- one that was truncated has them filled again
-            perform sales_internal.pgt_sources_fit(a.name, false) from unnest(v_all) a (name);
-        exception when lock_not_available or deadlock_detected or undefined_table then
-            null; -- another session alters a source
-        end;
-        for v_round in 1..20 loop
-            commit;
-            set transaction isolation level repeatable read;
+        v_rows := 1000::bigint;
+        for v_round in 0..20 loop
+            v_last := v_round = 20 or v_rows < 1000; -- for this one, writers wait
+            if v_last then
+                commit; -- an expression between these two might be planned, which takes a snapshot
+                set transaction isolation level read committed;
+            else
+                commit;
+                set transaction isolation level repeatable read;
+            end if;
             begin
-                v_rows := sales_internal.pgt_catch_up(v_group);
+                v_rows := sales_internal.pgt_catch_up(v_group, v_last);
             exception when serialization_failure or deadlock_detected or lock_not_available then
                 v_rows := null;
             when others then
                 v_rows := null;
                 get stacked diagnostics v_problem = message_text, v_context = pg_exception_context;
             end;
-            exit when v_rows is null or v_rows < 1000;
+            exit when v_last or v_rows is null;
         end loop;
         commit;
         set transaction isolation level read committed;
-        if v_rows is not null then
-            begin
-                perform sales_internal.pgt_catch_up(v_group, true);
-            exception when serialization_failure or deadlock_detected or lock_not_available then
-                null;
-            when others then
-                get stacked diagnostics v_problem = message_text, v_context = pg_exception_context;
-            end;
-        end if;
         if v_problem is not null then
             select c.stream_table
             into v_member
@@ -1482,7 +1460,7 @@ begin
         return; -- another session alters a source or refreshes the stream table: the next tick
     end;
     if v_source is null and v_logged then
-        return; -- pgt_fill_immediate() fills it
+        return; -- its maintenance group is being filled
     end if;
     v_problem := v_source[1] || '. ' || v_source[2];
     while v_problem is null or v_again loop
@@ -1921,14 +1899,10 @@ revoke execute on function sales_internal.pgt_waiting(text), sales.explain_st(te
 insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 insert into sales_internal.pgt_tasks (task) values ('refresh history: retention');
 
--- Creates triggers on users' tables, stream tables, and the rows that a dump keeps.
--- Writes pgt_origin, pgt_version_history.
---
--- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
--- that it inserted would collide with restored ones.
---
--- p_fill: fill new stream tables in immediate mode while writers of their sources wait until the transaction ends. Otherwise triggers
--- only log until pgt_fill() or tick() has filled them.
+-- Creates triggers on users' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. No script of
+-- an extension does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
+-- p_fill: fill new stream tables in immediate mode, while writers wait until the transaction ends. Otherwise triggers only log until
+-- pgt_fill() has.
 create function sales.attach(p_fill boolean default true)
     returns void
     language plpgsql
@@ -1963,9 +1937,8 @@ begin
     update sales_internal.pgt_stream_table_state s
     set logged = not p_fill
     where s.stream_table in ('sales.large_orders') and s.logged = p_fill
-      and (p_fill or (
-          select bool_and(f.seen is null) from sales_internal.pgt_stream_table_state f where f.stream_table in ('sales.large_orders')
-      ));
+      and (p_fill or not exists (select from sales_internal.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and
+          f.seen is not null));
     if found then
         update sales_internal.pgt_source_state s set shape = null where s.source in ('public.orders');
     end if;
@@ -1981,12 +1954,12 @@ begin
             perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         end if;
     end loop;
-    for v_table in select c.* from sales_internal.pgt_stream_table_config c order by c.refresh_order loop
-        if v_table.effective_mode = 'immediate' and exists (
-            select
-            from sales_internal.pgt_stream_table_state s
-            where s.stream_table = v_table.stream_table and s.seen is null and not s.refit and not s.logged
-        ) then
+    for v_table in select c.* from sales_internal.pgt_stream_table_config c where c.effective_mode = 'immediate' order by c.refresh_order
+        loop
+        perform
+        from sales_internal.pgt_stream_table_state s
+        where s.stream_table = v_table.stream_table and s.seen is null and not s.refit and not s.logged;
+        if found then
             execute format('select %I.%I()', 'sales_internal', v_table.recompute_function);
         end if;
     end loop;
@@ -1996,7 +1969,8 @@ begin
 end;
 $function$;
 comment on function sales.attach(bool) is
-    'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps. (Sluice: sales in sales)';
+    'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. (Sluice: '
+    'sales in sales)';
 
 -- Drops the triggers and stream tables of extension sales, so that its other objects can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
@@ -2026,9 +2000,9 @@ begin
     perform sales_internal.pgt_drop_own(r.name)
     from (select * from sales_internal.pgt_stream_table_config c order by c.refresh_order desc) c
     cross join unnest(array[format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table]) r (name);
-    perform sales_internal.pgt_drop_own(c.change_log)
-    from sales_internal.pgt_source_config c;
-    drop table if exists sales_internal.pending_public_orders;
+    perform sales_internal.pgt_drop_own(l.name)
+    from sales_internal.pgt_source_config c
+    cross join unnest(array[c.change_log, c.pending]) l (name);
 end;
 $function$;
 comment on function sales.detach() is 'Drops the triggers and stream tables of extension sales, so that its other objects can be dropped. '
@@ -2050,6 +2024,7 @@ begin
     for v_log in select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null loop
         execute format('truncate %s', v_log);
     end loop;
+    -- As a tick does: one whose query fails holds up nothing else.
     update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity';
     perform sales_internal.pgt_tick(c.stream_table)
     from (select c.* from sales_internal.pgt_stream_table_config c order by c.refresh_order) c;
@@ -2141,12 +2116,13 @@ begin
     call sales_internal.pgt_commit(p_commits);
     perform sales_internal.pgt_check_origin();
     call sales_internal.pgt_commit(p_commits);
-    perform sales_internal.pgt_watch_sources();
-    call sales_internal.pgt_commit(p_commits);
     if p_commits then
         call sales_internal.pgt_fill_immediate();
-    elsif exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
-        perform sales.attach(); -- in one transaction: writers wait until the fill commits
+    else
+        perform sales_internal.pgt_watch_sources();
+        if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
+            perform sales.attach(); -- in one transaction: writers wait until the fill commits
+        end if;
     end if;
     call sales_internal.pgt_commit(p_commits);
     foreach v_table in array array(
@@ -2224,10 +2200,8 @@ insert into sales_internal.pgt_source_config (
         array['sales_immediate_insert_public_orders', 'sales_immediate_update_public_orders',
         'sales_immediate_delete_public_orders', 'sales_immediate_truncate_public_orders',
         'sales_immediate_row_public_orders', 'sales_immediate_route_public_orders',
-        'sales_immediate_before_public_orders', 'sales_immediate_written_public_orders'], array['immediate_public_orders_insert',
-            'immediate_public_orders_update', 'immediate_public_orders_delete',
-        'immediate_public_orders_row', 'immediate_public_orders_row', 'immediate_public_orders_row', null,
-        null]
+        'sales_immediate_before_public_orders', 'sales_immediate_written_public_orders'], array['immediate_public_orders_statement',
+            'immediate_public_orders_row', null, null]
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -2677,9 +2651,9 @@ begin
 end;
 $function$;
 
--- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
+-- Keeps the stream tables in immediate mode that read public.orders up to date with each statement that changes it.
 -- Writes sales_internal.large_orders_rows.
-create function sales_internal.immediate_public_orders_insert()
+create function sales_internal.immediate_public_orders_statement()
     returns trigger
     language plpgsql
     security definer
@@ -2690,168 +2664,115 @@ begin
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
         perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
-        -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
-        perform from sales_internal.large_orders_rows r where (r.order_id) in (select n.order_id from new_rows n) for update;
+        if tg_op <> 'DELETE' then
+            -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
+            perform from sales_internal.large_orders_rows r where (r.order_id) in (select n.order_id from new_rows n) for update;
+        end if;
     end if;
     -- Stream table sales.large_orders: the rows with affected keys, as they are.
-    if exists (select from new_rows offset 1000) then
-        execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_insert()'::regprocedure, 1);
+    if tg_op = 'INSERT' then
+        if exists (select from new_rows offset 1000) then
+            execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_statement()'::regprocedure, 1);
+        else
+            -- statement 1
+            with
+            -- affected: distinct(σ(Δ orders))
+            affected as not materialized (
+                select distinct o.order_id
+                from new_rows o
+                where (o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed')
+                  and sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
+            ),
+            -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+            recomputed as not materialized (
+                select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+                from public.orders o
+                join affected a on o.order_id = a.order_id
+                where o.amount >= 150
+            )
+            insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
+            select f.order_id, f.customer_id, f.status, f.amount
+            from recomputed f
+            order by f.order_id
+            on conflict (order_id) do update
+                set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount; -- end of statement 1
+        end if;
+    elsif tg_op = 'UPDATE' then
+        if exists (select from new_rows offset 1000) then
+            execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_statement()'::regprocedure, 2);
+        else
+            -- statement 2
+            with
+            changes1 as not materialized (
+                select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
+                from (
+                    select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
+                    from new_rows n
+                    union all
+                    select o.order_id, o.customer_id, o.status, o.amount, -1
+                    from old_rows o
+                ) c
+                where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
+                group by c.order_id, c.customer_id, c.status, c.amount
+                having sum(c.__mult) <> 0
+            ),
+            -- affected: distinct(σ(Δ orders))
+            affected as materialized (
+                select distinct o.order_id
+                from changes1 o
+                where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
+            ),
+            -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+            recomputed as materialized (
+                select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+                from public.orders o
+                join affected a on o.order_id = a.order_id
+                where o.amount >= 150
+            ),
+            gone as (
+                delete from sales_internal.large_orders_rows r
+                using affected t
+                where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
+            )
+            insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
+            select f.order_id, f.customer_id, f.status, f.amount
+            from recomputed f
+            order by f.order_id
+            on conflict (order_id) do update
+                set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount; -- end of statement 2
+        end if;
     else
-    -- statement 1
-    with
-    changes1 as not materialized (
-        select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-        from new_rows n
-        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
-    ),
-    -- affected: distinct(σ(Δ orders))
-    affected as not materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
-    recomputed as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from public.orders o
-        join affected a on o.order_id = a.order_id
-        where o.amount >= 150
-    )
-    insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
-    select f.order_id, f.customer_id, f.status, f.amount
-    from recomputed f
-    order by f.order_id
-    on conflict (order_id) do update
-        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
-    -- end of statement 1
-    ;
+        if exists (select from old_rows offset 1000) then
+            execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_statement()'::regprocedure, 3);
+        else
+            -- statement 3
+            with
+            -- affected: distinct(σ(Δ orders))
+            affected as materialized (
+                select distinct o.order_id
+                from old_rows o
+                where (o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed')
+                  and sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
+            ),
+            -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+            recomputed as materialized (
+                select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+                from public.orders o
+                join affected a on o.order_id = a.order_id
+                where o.amount >= 150
+            )
+            delete from sales_internal.large_orders_rows r
+            using affected t
+            where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id); -- end of statement 3
+        end if;
     end if;
     return null;
 end;
 $function$;
-revoke execute on function sales_internal.immediate_public_orders_insert() from public;
-
--- Keeps the stream tables in immediate mode that read public.orders up to date with each update.
--- Writes sales_internal.large_orders_rows.
-create function sales_internal.immediate_public_orders_update()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-#variable_conflict use_column
-begin
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- The snapshot may be older than what filled them.
-        perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
-        -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
-        perform from sales_internal.large_orders_rows r where (r.order_id) in
-            (select n.order_id from new_rows n union all select o.order_id from old_rows o) for update;
-    end if;
-    -- Stream table sales.large_orders: the rows with affected keys, as they are.
-    if exists (select from new_rows offset 1000) then
-        execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_update()'::regprocedure, 1);
-    else
-    -- statement 1
-    with
-    changes1 as not materialized (
-        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
-        from (
-            select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-            from new_rows n
-            union all
-            select o.order_id, o.customer_id, o.status, o.amount, -1
-            from old_rows o
-        ) c
-        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
-        group by c.order_id, c.customer_id, c.status, c.amount
-        having sum(c.__mult) <> 0
-    ),
-    -- affected: distinct(σ(Δ orders))
-    affected as materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
-    recomputed as materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from public.orders o
-        join affected a on o.order_id = a.order_id
-        where o.amount >= 150
-    ),
-    gone as (
-        delete from sales_internal.large_orders_rows r
-        using affected t
-        where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
-    )
-    insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
-    select f.order_id, f.customer_id, f.status, f.amount
-    from recomputed f
-    order by f.order_id
-    on conflict (order_id) do update
-        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
-    -- end of statement 1
-    ;
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function sales_internal.immediate_public_orders_update() from public;
-
--- Keeps the stream tables in immediate mode that read public.orders up to date with each delete.
--- Writes sales_internal.large_orders_rows.
-create function sales_internal.immediate_public_orders_delete()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-#variable_conflict use_column
-begin
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- The snapshot may be older than what filled them.
-        perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
-        -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
-        perform from sales_internal.large_orders_rows r where (r.order_id) in (select o.order_id from old_rows o) for update;
-    end if;
-    -- Stream table sales.large_orders: the rows with affected keys, as they are.
-    if exists (select from old_rows offset 1000) then
-        execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_delete()'::regprocedure, 1);
-    else
-    -- statement 1
-    with
-    changes1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
-        from old_rows o
-        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
-    ),
-    -- affected: distinct(σ(Δ orders))
-    affected as materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
-    recomputed as materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from public.orders o
-        join affected a on o.order_id = a.order_id
-        where o.amount >= 150
-    )
-    delete from sales_internal.large_orders_rows r
-    using affected t
-    where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
-    -- end of statement 1
-    ;
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function sales_internal.immediate_public_orders_delete() from public;
+revoke execute on function sales_internal.immediate_public_orders_statement() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date where no trigger sees what a statement changed: when the
--- table is truncated, and as replication applies changes, row by row. While they are filled, logs each change.
+-- table is truncated, and as replication applies changes, row by row. With an argument, while they are filled, it only logs changes.
 -- Writes sales_internal.pending_public_orders, and the stream tables.
 create function sales_internal.immediate_public_orders_row()
     returns trigger
@@ -2865,28 +2786,18 @@ declare
     __new alias for new;
 begin
     if tg_op = 'TRUNCATE' then
-        if tg_nargs = 0 then
-            if tg_relid = 'public.orders'::regclass and not exists (select from pg_inherits i where i.inhparent = tg_relid) then
-                truncate sales_internal.large_orders_rows;
-            else
-                lock table public.orders in share row exclusive mode; -- other partitions may have rows
-                perform sales_internal.large_orders_recompute();
-            end if;
-        else
-            insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
-            select 0, l.order_id, l.customer_id, l.status, l.amount
-            from (select) mark
-            left join sales_internal.pending_public_orders l on false;
-        end if;
-        return null;
+        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 0, l.order_id, l.customer_id, l.status, l.amount
+        from (select) mark
+        left join sales_internal.pending_public_orders l on false;
     end if;
-    if tg_op <> 'INSERT' then
+    if tg_op in ('UPDATE', 'DELETE') then
         insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select -1, o.order_id, o.customer_id, o.status, o.amount
         from (select (__old).*) o
         where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount']);
     end if;
-    if tg_op <> 'DELETE' then
+    if tg_op in ('INSERT', 'UPDATE') then
         insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select 1, n.order_id, n.customer_id, n.status, n.amount
         from (select (__new).*) n
@@ -2981,6 +2892,9 @@ begin
     end if;
     lock table sales_internal.large_orders_rows in share row exclusive mode; -- other writers may be at work on it
     if exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult = 0) then
+        if not exists (select from pg_inherits i where i.inhparent = 'public.orders'::regclass) then
+            truncate sales_internal.large_orders_rows; -- a snapshot may not show all of them
+        end if;
         perform sales_internal.large_orders_recompute();
         return;
     end if;
@@ -3028,15 +2942,14 @@ $function$;
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
-    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
+    apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
     spec_indexes, view_query, grants, query
 ) values (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
     'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
         array['public.orders'],
-    null, 'large_orders_recompute', 'large_orders_apply_pending', 'large_orders_maintain', 'sales_internal.large_orders_last_xid', null,
-        null,
+    null, 'large_orders_recompute', 'large_orders_apply_pending', 'sales_internal.large_orders_last_xid', null, null,
     'sales_internal.large_orders_rows', 'sales_internal.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status',
         'amount'], 'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
         array['create unique index large_orders_key on sales_internal.large_orders_rows (order_id)'],
@@ -3356,14 +3269,14 @@ $function$;
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
-    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
+    apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
     spec_indexes, view_query, grants, query
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
     'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
         'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'],
-    'customer_payments_apply', 'customer_payments_recompute', null, null, null, null, null,
+    'customer_payments_apply', 'customer_payments_recompute', null, null, null, null,
     'sales_internal.customer_payments_rows', 'sales_internal.customer_payments_rows_old', null, false, array['customer_id', 'name',
         'payments', 'paid', 'last_paid_at'], 's.*', '(
 with
@@ -3578,14 +3491,14 @@ $function$;
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
-    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
+    apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
     spec_indexes, view_query, grants, query
 ) values (
     'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
     'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
         array['sales.customer_payments'], array['sales.customer_payments'],
-    'best_customers_apply', 'best_customers_recompute', null, null, null, null, null,
+    'best_customers_apply', 'best_customers_recompute', null, null, null, null,
     'sales_internal.best_customers_rows', 'sales_internal.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
         'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
         array['create index best_customers_hash on sales_internal.best_customers_rows (__hash)'],
@@ -3596,11 +3509,8 @@ WHERE paid >= 500'
 );
 insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.best_customers');
 
--- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
--- They are sales.large_orders, which follow the same tables.
--- Writes them and the tables of what is pending.
---
--- p_all: also those that otherwise follow each statement by itself.
+-- Applies what is pending in this transaction to sales.large_orders, which follow the same tables, and deletes it.
+-- p_all: also to those that otherwise follow each statement by itself.
 create function sales_internal.large_orders_apply_pending(p_all boolean)
     returns void
     language plpgsql
@@ -3614,4 +3524,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'c76f6424812123e5ca01287bb29b3dac', 'extension');
+values ('sales', '1.0.0', '88e7fe8bcd1294712cbad64c5f49a8cd', 'extension');

@@ -1537,11 +1537,8 @@ $function$;
 comment on function pgtrickle.inbox_status(text) is
     'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
 
--- Creates triggers on users' tables, stream tables, and the rows that a dump keeps.
--- Writes pgt_settings, pgt_origin, pgt_version_history.
---
--- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
--- that it inserted would collide with restored ones.
+-- Creates triggers on users' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. No script of
+-- an extension does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
 create function pgtrickle.attach()
     returns void
     language plpgsql
@@ -1582,7 +1579,8 @@ begin
 end;
 $function$;
 comment on function pgtrickle.attach() is
-    'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps. (Sluice: shop in pgtrickle)';
+    'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. (Sluice: '
+    'shop in pgtrickle)';
 
 -- Drops the triggers and stream tables of extension shop, so that its other objects can be dropped.
 -- Reads pg_trigger, pg_publication; locks pgt_origin.
@@ -2439,7 +2437,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '87de9780f1cfbcf6840210e488d406f6', 'plain');
+values ('shop', '1.0.0', '87c12b5b4ff604f2662bd054d75813fb', 'plain');
 select pgtrickle.attach();
 
 commit;
