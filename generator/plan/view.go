@@ -75,8 +75,8 @@ func inboxRelations(s *spec.Spec, i *spec.Inbox) render.InboxRelations {
 	}
 	return render.InboxRelations{
 		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: internal("_claim_cursor"),
-		AloneUntil: internal("_alone_until"), HighWatermark: internal("_high_watermark"),
-		PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"), Attempts: attempts,
+		HighWatermark: internal("_high_watermark"),
+		PendingView:   in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"), Attempts: attempts,
 	}
 }
 
