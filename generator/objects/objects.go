@@ -136,9 +136,7 @@ func (b *builder) inbox(i render.Inbox) {
 	}
 	b.add("inbox/applied_trigger.sql", i, fires("replica"))
 	b.add("inbox/claim.sql", i)
-	if !i.Materialize {
-		b.add("inbox/pending_view.sql", i)
-	}
+	b.add("inbox/pending_view.sql", i)
 	if i.DeadLetter && !i.Materialize {
 		b.add("inbox/dlq_view.sql", i)
 	}

@@ -39,6 +39,7 @@ type Inbox struct {
 type InboxRelations struct {
 	Table, OrderIndex, ClaimCursor, HighWatermark Name
 	PendingView, DLQView, StatsView               Name
+	Pending                                       Name // the view of messages that are pending now: PendingView, unless that is a stream table
 	Attempts                                      []Attempts
 }
 

@@ -92,9 +92,8 @@ $function$;
 
 -- The versions of extension events that were installed in this database, one row each, in the order of no; the newest is attached.
 --
--- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows.
--- system_identifier, database_oid: the cluster and database that this data was last used in. A restore elsewhere is recognised by them or
--- by row_xmin, the row's own xmin, which a restored row does not have, not even where two clusters began as copies of one.
+-- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows. A restore is recognised
+-- by the cluster and database that the data was last used in, or by row_xmin, the row's own xmin, which a restored row does not have.
 create table events_internal.pgt_version_history (
     no                integer     not null primary key,
     version           text        not null,
@@ -2585,7 +2584,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'b91a9913f8ff02e17886526780dd4a6a', 'plain');
+values ('events', '1.0.0', '8ef6e0bcdb5e1fc3fb524e26eeed4b94', 'plain');
 select events.attach();
 
 commit;

@@ -30,9 +30,8 @@ comment on table sales.pgt_extension is 'The version of extension sales that is 
 
 -- The versions of extension sales that were installed in this database, one row each, in the order of no; the newest is attached.
 --
--- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows.
--- system_identifier, database_oid: the cluster and database that this data was last used in. A restore elsewhere is recognised by them or
--- by row_xmin, the row's own xmin, which a restored row does not have, not even where two clusters began as copies of one.
+-- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows. A restore is recognised
+-- by the cluster and database that the data was last used in, or by row_xmin, the row's own xmin, which a restored row does not have.
 create table sales_internal.pgt_version_history (
     no                integer     not null primary key,
     version           text        not null,
@@ -3615,4 +3614,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'ddb7f978647d5c7e37b2a77d281d5253', 'extension');
+values ('sales', '1.0.0', 'f5401cf23fa33a12a0e5d0aa65dcdb67', 'extension');

@@ -92,9 +92,8 @@ $function$;
 
 -- The versions of extension shop that were installed in this database, one row each, in the order of no; the newest is attached.
 --
--- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows.
--- system_identifier, database_oid: the cluster and database that this data was last used in. A restore elsewhere is recognised by them or
--- by row_xmin, the row's own xmin, which a restored row does not have, not even where two clusters began as copies of one.
+-- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows. A restore is recognised
+-- by the cluster and database that the data was last used in, or by row_xmin, the row's own xmin, which a restored row does not have.
 create table pgtrickle_internal.pgt_version_history (
     no                integer     not null primary key,
     version           text        not null,
@@ -517,11 +516,9 @@ end;
 $function$;
 revoke execute on function pgtrickle_internal.pgt_inbox_changed() from public;
 
--- Keeps all that is derived of an inbox exact where messages change one by one: when they are not simply new, get another type or time,
--- or come by logical replication. Arguments: the inbox, and its high watermark (or moved, for another type or time).
+-- Keeps all that is derived of an inbox exact where messages change one by one: when they are not simply new (see pgt_inbox_settle), get
+-- another type or time, or come by logical replication. Arguments: the inbox, and its high watermark (or moved, for another type or time).
 -- Reads pgt_inbox_config, the high watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
---
--- Messages that are simply new are counted by the time they were received, see pgt_inbox_settle.
 create function pgtrickle_internal.pgt_inbox_row_changed()
     returns trigger
     language plpgsql
@@ -554,9 +551,9 @@ begin
     insert into pgtrickle_internal.pgt_inbox_deltas (
         inbox_name, event_type, received_at, received, processed, dead_letter, processing_us, finished
     )
-    select p_inbox, c.event_type, case when c.received_at >= v_counted then c.received_at end, case when tg_op = 'DELETE' or v_is_late then
-        c.mult else 0 end,
-           c.mult * (c.processed_at is not null)::integer, c.mult * (c.processed_at is null and c.retry_count >= v_retries)::integer,
+    select p_inbox, c.event_type, case when c.received_at >= v_counted then c.received_at end,
+           case when tg_op = 'DELETE' or v_is_late then c.mult else 0 end, c.mult * (c.processed_at is not null)::integer,
+           c.mult * (c.processed_at is null and c.retry_count >= v_retries)::integer,
            c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at),
            c.mult * (c.processed_at is not null and tg_op = 'UPDATE')::integer
     from (
@@ -618,11 +615,7 @@ declare
     v_notes    boolean;
     v_low      timestamptz;
 begin
-    select p.* into v_was
-    from pgtrickle_internal.pgt_inbox_progress p
-    where p.inbox_name = p_inbox
-    order by p.no desc
-    limit 1;
+    select p.* into v_was from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1;
     if not found then
         insert into pgtrickle_internal.pgt_inbox_progress (inbox_name) values (p_inbox) returning * into v_was;
     end if;
@@ -642,16 +635,9 @@ begin
     -- Nothing is sure while a prepared transaction holds the inbox, as it changes its name, or in a snapshot that does not see what ended.
     v_is_sure := not (v_holders && v_was.high_holders or exists (select from unnest(v_holders) h where h like '-1/%'))
         and current_setting('transaction_isolation') = 'read committed';
-    if not v_is_sure then
-        v_sure_at := v_was.counted_at;
-        v_sure_no := v_was.folded_no;
-    elsif v_holders = '{}' then
-        v_sure_at := greatest(v_high_at, v_was.counted_at);
-        v_sure_no := v_high_no;
-    else
-        v_sure_at := greatest(v_was.high_at, v_was.counted_at);
-        v_sure_no := greatest(v_was.high_no, v_was.folded_no);
-    end if;
+    v_sure_at := greatest(v_was.counted_at, case when not v_is_sure then null when v_holders = '{}' then v_high_at else v_was.high_at end);
+    v_sure_no := case when not v_is_sure then v_was.folded_no when v_holders = '{}' then v_high_no
+        else greatest(v_was.folded_no, v_was.high_no) end;
 
     execute format($sql$
         select exists (select from %s i where i.received_at >= $2 and i.received_at < $3) or exists (
@@ -708,10 +694,10 @@ begin
     v_next := pg_snapshot_xmax(pg_current_snapshot());
     execute format($sql$
         insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, received_at, event_id, due_at)
-        select $1, i.received_at, i.event_id, %2$s
-        from %1$s i
+        select $1, i.received_at, i.event_id, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
+        from %s i
         where i.received_at >= $2 and i.received_at < least($3, $4) and i.processed_at is null and i.retry_count < $6
-          and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $8, $9, null))
+          and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $7, $8, null))
           and (
               select true
               from pgtrickle_internal.pgt_inbox_retry_queue q
@@ -720,10 +706,8 @@ begin
         order by i.received_at, i.event_id
         limit 1000
         on conflict do nothing
-        $sql$, v_table,
-        case when v_inbox.has_delay then 'coalesce(i.available_at, least(i.received_at, $7))' else 'least(i.received_at, $7)' end)
+        $sql$, v_table)
     using p_inbox, v_was.low_watermark, v_cursor, v_low, case when v_notes then v_was.cursor_at else '-infinity' end, v_inbox.max_retries,
-        v_now,
         v_next::text::bigint, v_next::text::bigint + age(v_next::xid);
     -- The low watermark stops before the first pending message that is not listed.
     execute format($sql$
@@ -778,11 +762,11 @@ begin
             where i.ctid = any (array(
                 -- Also what is received later than now, as the sender's clock is ahead.
                 select o.ctid
-                from (values ('-infinity', $3 - $4), ($3, 'infinity')) r (low, high)
+                from (values ('-infinity', $3 - $5), ($3, 'infinity')) r (low, high)
                 cross join lateral (
                     select o.ctid
                     from %1$s o
-                    where $4 > interval '0' and o.received_at between r.low and r.high and o.processed_at < $3 - $4
+                    where $5 > interval '0' and o.received_at between r.low and r.high and o.processed_at < $3 - $5
                     order by o.received_at, o.event_id
                     limit $2
                     for update skip locked
@@ -791,7 +775,7 @@ begin
                 select o.ctid
                 from pgtrickle_internal.pgt_inbox_dead d
                 join %1$s o on o.event_id = d.event_id
-                where $5 > interval '0' and d.inbox_name = $1 and d.dead_at < $3 - $5 and o.processed_at is null and o.retry_count >= $6
+                where $6 > interval '0' and d.inbox_name = $1 and d.dead_at < $3 - $6 and o.processed_at is null and o.retry_count >= $4
                 limit $2
                 for update of o skip locked
             ))
@@ -807,12 +791,11 @@ begin
         select count(*) from gone
         $sql$, v_table)
     into v_count
-    using p_inbox, p_batch_size, clock_timestamp(),
+    using p_inbox, p_batch_size, clock_timestamp(), v_inbox.max_retries,
         coalesce(v_inbox.processed_retention, make_interval(hours =>
             least((select s.value from pgtrickle_internal.pgt_setting('inbox_processed_retention_hours') s)::integer, 8766000))),
         coalesce(v_inbox.dead_letter_retention, make_interval(hours =>
-            least((select s.value from pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours') s)::integer, 8766000))),
-            v_inbox.max_retries;
+            least((select s.value from pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours') s)::integer, 8766000)));
 
     -- An entry that was changed since this statement began has another xmin: a message that is replayed meanwhile keeps it.
     execute format($sql$
@@ -824,7 +807,8 @@ begin
               and not exists (
                   select
                   from %s i
-                  where q.received_at = i.received_at and q.event_id = i.event_id and i.processed_at is null and i.retry_count < $2
+                  where i.event_id = q.event_id and case when i.received_at = q.received_at then true end
+                    and i.processed_at is null and i.retry_count < $2
               )
             limit 10000
         ) i
@@ -837,8 +821,7 @@ end;
 $function$;
 
 -- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, dead letters, alerts.
--- Reads what inbox_health() reads; writes pgt_tasks, pgt_inbox_progress, the inbox, its sequences of attempts, pgt_inbox_dead;
--- notifies pg_trickle_alert.
+-- Writes pgt_tasks, pgt_inbox_progress, the inbox, its sequences of attempts, pgt_inbox_dead; notifies pg_trickle_alert.
 create function pgtrickle_internal.pgt_inbox_tick(p_inbox text)
     returns void
     language plpgsql
@@ -849,9 +832,8 @@ as $function$
 declare
     v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table   regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_every   interval := interval '0';
     v_slot    record;
-    v_low     timestamptz;
+    v_at      record;
     v_counted bigint;
     v_found   bigint;
     v_most    bigint;
@@ -860,7 +842,7 @@ begin
     -- The table comes first, as in TRUNCATE: the other order deadlocks.
     execute format('lock table %s in access share mode', v_table);
     begin
-        if not pgtrickle_internal.pgt_take_task('inbox ' || p_inbox || ': counts', v_every) then
+        if not pgtrickle_internal.pgt_take_task('inbox ' || p_inbox || ': counts', interval '0') then
             return;
         end if;
         perform pgtrickle_internal.pgt_inbox_settle(p_inbox);
@@ -898,9 +880,8 @@ begin
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
         -- the backlog is below a thousand.
-        v_low := (select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit
-            1);
-        if v_low > '-infinity' then
+        select p.* into v_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1;
+        if v_at.low_watermark > '-infinity' then
             execute format($sql$
                 select (pgtrickle.inbox_health($1) ->> 'pending_count')::bigint, count(*)
                 from (
@@ -916,21 +897,17 @@ begin
                     union all
                     (
                         select from pgtrickle_internal.pgt_inbox_retry_queue q
-                        join %1$s i on q.received_at = i.received_at and q.event_id = i.event_id
+                        join %1$s i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
                         where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $3
                         limit 1001
                     )
                 ) f
                 $sql$, v_table)
             into v_counted, v_found
-            using p_inbox, v_low, v_inbox.max_retries;
+            using p_inbox, v_at.low_watermark, v_inbox.max_retries;
             if v_found <= 1000 and v_found <> v_counted then
                 insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no)
-                select p_inbox, p.counted_at, p.folded_no
-                from pgtrickle_internal.pgt_inbox_progress p
-                where p.inbox_name = p_inbox
-                order by p.no desc
-                limit 1;
+                values (p_inbox, v_at.counted_at, v_at.folded_no);
                 raise warning using
                     message = 'inbox ' || p_inbox || ': ' || v_counted || ' messages are counted as pending, ' || v_found || ' were found',
                     hint = 'Were triggers disabled? The low watermark is moved back; to recount, call after_restore().';
@@ -1057,7 +1034,7 @@ comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text,
     'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of an inbox in processing order.
--- Reads the inbox, pgt_inbox_retry_queue, pgt_inbox_progress.
+-- Reads the inbox's view of them, without locks.
 create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 100)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
@@ -1065,56 +1042,40 @@ create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 10
     )
     language plpgsql
     stable
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set enable_sort = off
     set jit = off
 as $function$
-#variable_conflict use_column
-declare
-    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
 begin
     if p_limit is null or p_limit < 0 then
         raise exception using
             errcode = '22023',
             message = 'p_limit must be zero or more',
-            detail = 'Inbox ' || p_inbox || '.',
+            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
             hint = 'Give the number of messages to return.';
     end if;
-    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, sequence, priority in execute format($sql$
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
-        from (
-            (
-                select i.* from %1$s i
-                where i.received_at >= $3
-                  and i.processed_at is null and i.retry_count < $4
-                  and (
-                      select true
-                      from pgtrickle_internal.pgt_inbox_retry_queue q
-                      where q.inbox_name = $1 and q.received_at = i.received_at and q.event_id = i.event_id
-                  ) is null
-                order by i.received_at, i.event_id
-                limit $2
-            )
-            union all
-            (
-                select i.*
-                from pgtrickle_internal.pgt_inbox_retry_queue q
-                join %1$s i on q.received_at = i.received_at and q.event_id = i.event_id
-                where q.inbox_name = $1 and q.due_at <= clock_timestamp() and i.processed_at is null and i.retry_count < $4
-                order by q.received_at, q.event_id
-                limit $2
-            )
-        ) i
-        order by i.received_at, i.event_id
-        limit $2
-        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
-    using p_inbox, p_limit, coalesce((
-        select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
-    ), '-infinity'), v_inbox.max_retries
-    loop
-        return next;
-    end loop;
+    case p_inbox
+        when 'order_events' then
+            return query
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
+                   i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+            from pgtrickle.order_events_pending i
+            order by i.received_at, i.event_id
+            limit p_limit;
+        when 'payments' then
+            return query
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
+                   i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+            from pgtrickle.payments_pending i
+            order by i.received_at, i.event_id
+            limit p_limit;
+        else
+            perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
+    end case;
 end;
 $function$;
 comment on function pgtrickle.inbox_pending(text, int4) is 'Pending messages of an inbox in processing order. (Sluice: shop in pgtrickle)';
@@ -1370,7 +1331,7 @@ begin
             (
                 select i.received_at
                 from pgtrickle_internal.pgt_inbox_retry_queue q
-                join %1$s i on q.received_at = i.received_at and q.event_id = i.event_id
+                join %1$s i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
                 where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
                 order by q.received_at, q.event_id
                 limit 1
@@ -1726,7 +1687,7 @@ comment on procedure pgtrickle.run("interval", "interval") is
 
 -- ==== Inboxes =============================================================================================
 
--- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
+-- Messages of inbox order_events: received once by event_id, pending until processed.
 --
 -- Half of each page stays free, and no index names processed_at, error or retry_count: marking a message is a HOT update in its page, which
 -- keeps claims cheap. Ids are compared byte by byte.
@@ -1751,8 +1712,7 @@ create table pgtrickle.order_events (
     autovacuum_analyze_scale_factor = 0.05
 );
 comment on table pgtrickle.order_events is
-    'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in '
-    'pgtrickle)';
+    'Messages of inbox order_events: received once by event_id, pending until processed. (Sluice: shop in pgtrickle)';
 
 -- The processing order of inbox order_events.
 create index order_events_order on pgtrickle.order_events (received_at, event_id);
@@ -1884,7 +1844,7 @@ begin
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
             from pgtrickle_internal.pgt_inbox_retry_queue q
-            join pgtrickle.order_events i on q.received_at = i.received_at and q.event_id = i.event_id
+            join pgtrickle.order_events i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
             where q.inbox_name = 'order_events' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
@@ -1978,7 +1938,7 @@ create view pgtrickle.order_events_pending as
 (
     -- Sorted, and with a limit that is none: so the planner serves a reader's limit from the index.
     select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
-       i.error, i.retry_count, i.trace_id, i.available_at
+           i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.order_events i
     where i.received_at >= coalesce((
         select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
@@ -1993,12 +1953,16 @@ create view pgtrickle.order_events_pending as
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
-       i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle_internal.pgt_inbox_retry_queue q
-join pgtrickle.order_events i on q.received_at = i.received_at and q.event_id = i.event_id
-where q.inbox_name = 'order_events'
-  and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
+(
+    select q.event_id, i.event_type, i.source, i.aggregate_id, i.payload, q.received_at, i.processed_at,
+           i.error, i.retry_count, i.trace_id, i.available_at
+    from pgtrickle_internal.pgt_inbox_retry_queue q
+    join pgtrickle.order_events i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
+    where q.inbox_name = 'order_events'
+      and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
+    order by q.received_at, q.event_id
+    limit (select null::bigint)
+);
 comment on view pgtrickle.order_events_pending is
     'Pending messages of inbox order_events: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
@@ -2069,7 +2033,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: retention');
 
--- Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set.
+-- Messages of inbox payments: received once by event_id, pending until processed.
 --
 -- Half of each page stays free, and no index names processed_at, error or retry_count: marking a message is a HOT update in its page, which
 -- keeps claims cheap. Ids are compared byte by byte.
@@ -2093,8 +2057,8 @@ create table pgtrickle.payments (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is '
-    'set. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.payments is 'Messages of inbox payments: received once by event_id, pending until processed. (Sluice: shop in '
+    'pgtrickle)';
 
 -- The processing order of inbox payments.
 create index payments_order on pgtrickle.payments (received_at, event_id);
@@ -2225,7 +2189,7 @@ begin
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
             from pgtrickle_internal.pgt_inbox_retry_queue q
-            join pgtrickle.payments i on q.received_at = i.received_at and q.event_id = i.event_id
+            join pgtrickle.payments i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
             where q.inbox_name = 'payments' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
@@ -2318,7 +2282,7 @@ create view pgtrickle.payments_pending as
 (
     -- Sorted, and with a limit that is none: so the planner serves a reader's limit from the index.
     select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
-       i.error, i.retry_count, i.trace_id, i.available_at
+           i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.payments i
     where i.received_at >= coalesce((
         select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
@@ -2333,12 +2297,16 @@ create view pgtrickle.payments_pending as
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
-       i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle_internal.pgt_inbox_retry_queue q
-join pgtrickle.payments i on q.received_at = i.received_at and q.event_id = i.event_id
-where q.inbox_name = 'payments'
-  and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
+(
+    select q.event_id, i.event_type, i.source, i.aggregate_id, i.payload, q.received_at, i.processed_at,
+           i.error, i.retry_count, i.trace_id, i.available_at
+    from pgtrickle_internal.pgt_inbox_retry_queue q
+    join pgtrickle.payments i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
+    where q.inbox_name = 'payments'
+      and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
+    order by q.received_at, q.event_id
+    limit (select null::bigint)
+);
 comment on view pgtrickle.payments_pending is
     'Pending messages of inbox payments: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
@@ -2408,7 +2376,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '4cdac7849b1b68230cf433094a3e42e7', 'plain');
+values ('shop', '1.0.0', 'e8d38a9cd6ed1f1bbe8f8a6260b4fe74', 'plain');
 select pgtrickle.attach();
 
 commit;
