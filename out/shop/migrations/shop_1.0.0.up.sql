@@ -442,6 +442,7 @@ begin
         v_counted := coalesce((
             select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
         ), '-infinity');
+        v_was := array(select o.event_id from old_rows o where o.processed_at is null and o.retry_count >= v_retries);
         -- Δ counts = −old rows
         insert into pgtrickle_internal.pgt_inbox_deltas
             (inbox_name, event_type, received_at, received, processed, dead_letter, processing_us)
@@ -452,18 +453,16 @@ begin
         group by 2, 3;
     else
         -- Δ counts = new rows ⊎ −old rows. A single message needs no grouping, which would cost as much as all the rest.
-        if not exists (select from new_rows offset 1) then
-            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
-            select p_inbox, n.event_type,
-                   (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
-                   (n.processed_at is null and n.retry_count >= v_retries)::integer
-                       - (o.processed_at is null and o.retry_count >= v_retries)::integer,
-                   pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at)
-                       - pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
-                   (n.processed_at is not null)::integer - (o.processed_at is not null)::integer
-            from new_rows n, old_rows o
-            where n.event_type = o.event_type;
-        end if;
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
+        select p_inbox, n.event_type,
+               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
+               (n.processed_at is null and n.retry_count >= v_retries)::integer
+                   - (o.processed_at is null and o.retry_count >= v_retries)::integer,
+               pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at)
+                   - pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
+               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer
+        from new_rows n, old_rows o
+        where not exists (select from new_rows offset 1) and n.event_type = o.event_type;
         if not found then
             -- Of the old rows those that were pending add nothing.
             insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
@@ -482,8 +481,9 @@ begin
             group by c.event_type;
         end if;
         select exists (select from new_rows n where n.processed_at is null and n.retry_count < v_retries),
+               array(select o.event_id from old_rows o where o.processed_at is null and o.retry_count >= v_retries),
                array(select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= v_retries)
-        into v_pending, v_dead;
+        into v_pending, v_was, v_dead;
     end if;
 
     -- A message that is pending after an update may lie behind the cursor. Its entry is replaced rather than changed, so that no session
@@ -501,7 +501,6 @@ begin
         where n.processed_at is null and n.retry_count < v_retries
         on conflict (inbox_name, received_at, event_id) do update set due_at = excluded.due_at;
     end if;
-    v_was := array(select o.event_id from old_rows o where o.processed_at is null and o.retry_count >= v_retries);
     if v_dead <> v_was then
         delete from pgtrickle_internal.pgt_inbox_dead d
         using (select unnest(v_was) except select unnest(v_dead)) o (event_id)
@@ -2376,7 +2375,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'e8d38a9cd6ed1f1bbe8f8a6260b4fe74', 'plain');
+values ('shop', '1.0.0', '04bdd5608a2c05cf5f4be1edc06f9687', 'plain');
 select pgtrickle.attach();
 
 commit;
