@@ -206,7 +206,7 @@ func requireVersion(m upgrade.Manifest) string {
 	return fmt.Sprintf(`do $do$
 begin
     -- Nobody attaches, and nobody else upgrades, meanwhile.
-    lock table %[5]s.pgt_origin in share row exclusive mode;
+    lock table %[5]s.pgt_version_history in share row exclusive mode;
     if not exists (select from %[1]s.pgt_extension where version = %[2]s and digest = %[3]s) then
         raise exception using
             errcode = '55000',

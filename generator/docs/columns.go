@@ -92,6 +92,9 @@ var columns = map[string][]column{
 		{"way", "", "What installed it: `apply`, `migration` (a script), `dbt`, `extension` (`create extension` or `alter extension`), or `tle` (the same, from pg_tle)."},
 		{"role_name", "", "The role that did."},
 		{"installed_at", "", "When."},
+		{"system_identifier", "", "The cluster that this data was last used in."},
+		{"database_oid", "", "The same of the database."},
+		{"row_xmin", "", "The row's own `xmin`, which a restored row does not have."},
 	},
 	"pgt_settings": {
 		{"name", "", "The setting."},
@@ -131,7 +134,6 @@ var columns = map[string][]column{
 		{"degraded_dlq", "", "Dead letters at which it is degraded."},
 		{"claim_cursor", "", "The sequence that holds the time up to which claims have come."},
 		{"attempts", "", "The sequences that count claims without a mark or a failure, each those of one message."},
-		{"alone_until", "", "The sequence that holds the time until which claims hand out one message each, to find one that kills its worker."},
 		{"high_watermark", "", "The sequence that holds the time before which messages are counted as late."},
 		{"created_at", "", "When it was installed."},
 	},

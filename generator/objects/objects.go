@@ -68,11 +68,9 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.schemas(s)
 	b.add("extension/pgt_extension.sql", view)
 	if view.HasSettings() {
-		b.add("catalog/pgt_setting_spec.sql", view)
 		b.add("catalog/pgt_settings.sql", view, dumped)
 		b.add("catalog/pgt_setting.sql", view)
 	}
-	b.add("catalog/pgt_origin.sql", view, dumped)
 	b.add("catalog/pgt_version_history.sql", view, dumped)
 	b.add("catalog/pgt_tasks.sql", view)
 	if len(view.StreamTables) > 0 {
@@ -101,14 +99,11 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 func (b *builder) inboxes(view render.Extension) {
 	b.add("catalog/pgt_inbox_config.sql", view)
 	b.add("catalog/pgt_inbox_claims.sql", view, dumpedWhere("where no = 0"))
-	for _, name := range []string{
-		"pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_retry_queue", "pgt_inbox_retry_due", "pgt_inbox_retry_received",
-	} {
-		b.add("catalog/"+name+".sql", view)
-	}
-	b.add("catalog/pgt_inbox_expired.sql", view, dumped)
-	b.add("catalog/pgt_inbox_dead.sql", view, dumpedWhere("where is_alert"))
-	b.add("catalog/pgt_inbox_dead_age.sql", view)
+	b.add("catalog/pgt_inbox_progress.sql", view)
+	b.add("catalog/pgt_inbox_deltas.sql", view, dumpedWhere("where is_expired"))
+	b.add("catalog/pgt_inbox_retry_queue.sql", view)
+	b.add("catalog/pgt_inbox_retry_due.sql", view)
+	b.add("catalog/pgt_inbox_dead.sql", view, dumpedWhere("where alerted"))
 	b.add("inbox/inbox_is_my_partition.sql", view)
 	for _, name := range []string{
 		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_rebuild",
@@ -133,7 +128,6 @@ func (b *builder) inbox(i render.Inbox) {
 	for _, sequence := range i.Attempts {
 		b.add("inbox/attempts.sql", sequence)
 	}
-	b.add("inbox/alone_until.sql", i)
 	b.add("inbox/high_watermark.sql", i, restarted(i.HighWatermark))
 	b.add("inbox/updated_trigger.sql", i)
 	b.add("inbox/deleted_trigger.sql", i)
@@ -142,9 +136,7 @@ func (b *builder) inbox(i render.Inbox) {
 	}
 	b.add("inbox/applied_trigger.sql", i, fires("replica"))
 	b.add("inbox/claim.sql", i)
-	if !i.Materialize {
-		b.add("inbox/pending_view.sql", i)
-	}
+	b.add("inbox/pending_view.sql", i)
 	if i.DeadLetter && !i.Materialize {
 		b.add("inbox/dlq_view.sql", i)
 	}

@@ -73,10 +73,14 @@ func inboxRelations(s *spec.Spec, i *spec.Inbox) render.InboxRelations {
 	for n := range attempts {
 		attempts[n] = render.Attempts{Schemas: schemasOf(s), Sequence: internal(fmt.Sprintf("_attempts_%d", n)), Inbox: i.Name, No: n}
 	}
+	pending := in("_pending")
+	if i.Materialize {
+		pending = internal("_pending")
+	}
 	return render.InboxRelations{
 		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: internal("_claim_cursor"),
-		AloneUntil: internal("_alone_until"), HighWatermark: internal("_high_watermark"),
-		PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"), Attempts: attempts,
+		HighWatermark: internal("_high_watermark"),
+		PendingView:   in("_pending"), Pending: pending, DLQView: in("_dlq"), StatsView: in("_stats"), Attempts: attempts,
 	}
 }
 

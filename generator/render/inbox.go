@@ -37,9 +37,10 @@ type Inbox struct {
 
 // InboxRelations are the table, sequences, index and views of an inbox. What else is kept of it stands in tables that all inboxes share.
 type InboxRelations struct {
-	Table, OrderIndex, ClaimCursor, AloneUntil, HighWatermark Name
-	PendingView, DLQView, StatsView                           Name
-	Attempts                                                  []Attempts
+	Table, OrderIndex, ClaimCursor, HighWatermark Name
+	PendingView, DLQView, StatsView               Name
+	Pending                                       Name // the view of messages that are pending now: PendingView, unless that is a stream table
+	Attempts                                      []Attempts
 }
 
 // Attempts is a sequence that counts the attempts of one message of an inbox at a time.
@@ -109,6 +110,9 @@ func (i Inbox) Columns(a string) string {
 	half := len(names) - 4
 	return a + "." + strings.Join(names[:half], ", "+a+".") + ",\n       " + a + "." + strings.Join(names[half:], ", "+a+".")
 }
+
+// AloneFrom is the number of attempts, half of them but one, from which on a message is claimed alone.
+func (i Inbox) AloneFrom() int { return max(1, (i.MaxAttempts-1)/2) }
 
 // FoldTask names the row of pgt_tasks for the inbox's frequent work.
 func (i Inbox) FoldTask() string { return "inbox " + i.Name + ": counts" }

@@ -74,7 +74,7 @@ func (o Outbox) Threshold() string {
 	if o.InlineThreshold != "" {
 		return o.InlineThreshold
 	}
-	return o.Internal() + ".pgt_setting('outbox_inline_threshold_rows')::integer"
+	return "(select s.value from " + o.Internal() + ".pgt_setting('outbox_inline_threshold_rows') s)::integer"
 }
 
 // MostBytes is the size of rows as text up to which a payload holds them. PostgreSQL takes no jsonb array above 256 MB, and a jsonb may be seven

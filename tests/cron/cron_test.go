@@ -42,7 +42,7 @@ func jobTicks(t *testing.T, job string, timeout time.Duration) {
 		values ('old', 't', '{}', now() - interval '8 days', now() - interval '7 days')`)
 	for deadline := time.Now().Add(timeout); ; time.Sleep(200 * time.Millisecond) {
 		done := pgtest.One[bool](t, db, `
-			select (select alerted from pgtrickle_internal.pgt_inbox_dead where inbox_name = 'payments' and not is_alert)
+			select (select alerted from pgtrickle_internal.pgt_inbox_dead where inbox_name = 'payments')
 			   and not exists (select from pgtrickle.payments where event_id = 'old')
 			   and (select sum(received) from pgtrickle_internal.pgt_inbox_deltas where inbox_name = 'payments' and at is null) = 1
 			   and (select runs from pgtrickle_internal.pgt_tasks where task = 'inbox payments: counts') >= 2`)

@@ -144,7 +144,7 @@ var tamperings = []tampering{
 		name: "whole relations",
 		sql:  []string{"drop table app_internal.large_rows cascade", "drop publication sluice_drift_test_outbox_events", "drop table app_internal.changes_public_orders cascade"},
 		plain: []string{
-			"drop table app_internal.pgt_inbox_expired cascade", "drop table app_internal.pgt_tasks cascade", "drop table app.pgt_inbox_config cascade",
+			"drop table app_internal.pgt_inbox_deltas cascade", "drop table app_internal.pgt_tasks cascade", "drop table app.pgt_inbox_config cascade",
 		},
 	},
 	{

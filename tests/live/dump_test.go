@@ -100,14 +100,14 @@ var states = []string{
 	`select event_id from "Other one"."Odd ""one""_dlq"`,
 	"select s::text from app.orders_stats s",
 	`select s::text from "Other one"."Odd ""one""_stats" s`,
-	"select e::text from app_internal.pgt_inbox_expired e",
+	"select concat_ws(' ', inbox_name, event_type, sum(processed), sum(processing_us)) from app_internal.pgt_inbox_deltas where is_expired group by inbox_name, event_type",
 	"select s::text from app.pgt_settings s",
 	"select c::text from app_internal.pgt_inbox_claims c where no = 0",
 	"select concat_ws(' ', inbox_name, inbox_table, pending_count, dlq_count, processed_count) from app.inbox_status()",
 	"select event_id from app.inbox_pending('orders', 1000)",
 	"select concat_ws(' ', name, version, digest, flavour) from app.pgt_extension",
-	"select h::text from app_internal.pgt_version_history h",                                         // a restore is no other version
-	"select d::text from app_internal.pgt_inbox_dead d where inbox_name = 'orders' and not is_alert", // when each died, and whether that was alerted
+	"select concat_ws(' ', no, version, digest, flavour, way, role_name, installed_at) from app_internal.pgt_version_history", // a restore is no other version
+	"select d::text from app_internal.pgt_inbox_dead d where inbox_name = 'orders'",                                           // when each died, and whether that was alerted
 	"select e::text from app.outbox_feed e",
 	"select e::text from app.outbox_keyed e",
 	"select concat_ws(' ', e.tableoid::regclass, e) from app.outbox_parts e",
@@ -175,7 +175,7 @@ func goOn(t *testing.T, conn *pgx.Conn) {
 		run(t, conn, "call app.tick()")
 	}
 	expect("processed", one("select sum(processed)::int from app.orders_stats"),
-		one("select (select count(processed_at) from app.orders) + (select sum(processed) from app_internal.pgt_inbox_expired)::int"))
+		one("select (select count(processed_at) from app.orders) + (select sum(processed) from app_internal.pgt_inbox_deltas where is_expired)::int"))
 	expect("due", one("select count(*) from app.orders_pending"), 0)
 	expect("delayed", one("select count(*) from app.orders where processed_at is null and available_at > now()"), 5)
 	expect("pending", one("select sum(pending)::int from app.orders_stats"), one("select count(*) from app.orders where processed_at is null and retry_count < 3"))

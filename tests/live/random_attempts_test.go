@@ -63,7 +63,7 @@ func (a attempts) connect(t *testing.T, dsn string) *pgx.Conn {
 func (r *randomRun) uncounted(conn *pgx.Conn) func() {
 	r.t.Helper()
 	const sequences = `select format('select setval(%L, %s)', c.oid::regclass, coalesce(pg_sequence_last_value(c.oid), 0)) from pg_class c
-where c.relnamespace = 'pgtrickle_internal'::regnamespace and (c.relname like '%\_attempts\__' or c.relname like '%\_alone\_until')`
+where c.relnamespace = 'pgtrickle_internal'::regnamespace and c.relname like '%\_attempts\__'`
 	before := pgtest.Column[string](r.t, conn, sequences)
 	return func() {
 		for _, restore := range before {

@@ -233,7 +233,7 @@ with t as (
         select event_type, count(*) filter (where pending) as pending, count(processed_at) as processed,
                count(*) filter (where dead) as dead, coalesce(sum(took), 0) as took
         from t group by 1
-        union all select event_type, 0, processed, 0, processing_us / 1e6 from pgtrickle_internal.pgt_inbox_expired where inbox_name = 'INBOX'
+        union all select event_type, 0, processed, 0, processing_us / 1e6 from pgtrickle_internal.pgt_inbox_deltas where inbox_name = 'INBOX' and is_expired
     ) u group by 1
 ), stats as (
     select event_type, r.pending as pending, s.pending as s_pending, r.processed, s.processed as s_processed, r.dead, s.dead_letter,

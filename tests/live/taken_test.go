@@ -304,7 +304,7 @@ func TestRestoredWithoutComments(t *testing.T) {
 	}
 	marks := "select count(*)::int from pg_description where objsubid = 0 and description like '%(Sluice: sluice_taken in app)'"
 	all := pgtest.One[int](t, db, marks)
-	db.SuperExec(t, "delete from pg_description where objsubid = 0 and description like '%(Sluice: sluice_taken in app)'; update app_internal.pgt_origin set row_xmin = '1'")
+	db.SuperExec(t, "delete from pg_description where objsubid = 0 and description like '%(Sluice: sluice_taken in app)'; update app_internal.pgt_version_history set row_xmin = '1'")
 	db.Exec(t, "insert into orders values (2, 'north', 9)")
 	db.Exec(t, "call app.tick()")
 	if sum := pgtest.One[int](t, db, "select total::int from totals"); sum != 18 {

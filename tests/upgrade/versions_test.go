@@ -92,9 +92,9 @@ func at(t *testing.T, e *generator.Extension) *pgtest.Database {
 // notCopied lets a copy pass for the database in which apply has installed a version: a database that knows that it is a copy starts again with its
 // first tick, as after a restore.
 const notCopied = `
-update pgtrickle_internal.pgt_origin
+update pgtrickle_internal.pgt_version_history
 set database_oid = (select oid::bigint from pg_database where datname = current_database()), row_xmin = null;
-update pgtrickle_internal.pgt_origin set row_xmin = xmin::text;
+update pgtrickle_internal.pgt_version_history set row_xmin = xmin::text;
 `
 
 // key distinguishes versions by all that installing them runs, as versions of two histories may have the same number.

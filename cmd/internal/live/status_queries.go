@@ -36,7 +36,7 @@ const (
 		cross join lateral (
 		    select format('%%I.%%I', c.inbox_schema, c.inbox_table)
 		    union all
-		    select format('%%I.%%I', %[3]s, s.name) from unnest(array[c.claim_cursor, c.alone_until, c.high_watermark] || c.attempts) s (name)
+		    select format('%%I.%%I', %[3]s, s.name) from unnest(array[c.claim_cursor, c.high_watermark] || c.attempts) s (name)
 		) r (relation)
 		where to_regclass(r.relation) is null
 		order by c.inbox_name, relation`

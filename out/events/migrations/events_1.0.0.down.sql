@@ -147,10 +147,8 @@ drop table events_internal.pgt_outbox_state;
 drop table events_internal.pgt_outboxes;
 drop table events_internal.pgt_tasks;
 drop table events_internal.pgt_version_history;
-drop table events_internal.pgt_origin;
 drop function events_internal.pgt_setting(text);
 drop table events.pgt_settings;
-drop function events_internal.pgt_setting_spec();
 drop table events.pgt_extension;
 -- Drops schema events_internal if extension events made it and nothing else lives in it.
 do $do$

@@ -28,14 +28,43 @@ create table events.pgt_extension (
 );
 comment on table events.pgt_extension is 'The version of extension events that is installed: one row. (Sluice: events in events)';
 
--- Returns the settings of the spec: value, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
--- From settings in the spec.
-create function events_internal.pgt_setting_spec()
-    returns table (name text, value text, at_least integer, in_session boolean)
-    language sql
-    immutable
+-- Settings, which the owner changes with update.
+create table events.pgt_settings (
+    name       text not null primary key,
+    value      text not null,
+    spec_value text not null,
+    at_least   integer,
+    constraint value_is_on_off_or_a_number_from_at_least check (case
+        when at_least is null then value in ('on', 'off')
+        when value ~ '^[0-9]{1,10}$' then value::bigint between at_least and 2147483647
+        else false
+    end)
+);
+comment on table events.pgt_settings is 'Settings, which the owner changes with update. (Sluice: events in events)';
+
+-- The settings, or one: value is that of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the
+-- spec; at_least is the least number, or null for on or off. A session may set what deletes nothing.
+create function events_internal.pgt_setting(p_name text default null)
+    returns table (name text, value text, spec_value text, at_least integer)
+    language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
+    stable
+    set search_path = pg_catalog, pg_temp
 as $function$
-    values
+begin
+    return query
+    select d.name,
+           coalesce(
+               -- A session can set any text: a value that is not valid is ignored.
+               case when d.in_session then substring(
+                   current_setting('pg_trickle.' || d.name, true)
+                   from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
+               ) end,
+               s.value,
+               d.value
+           ),
+           d.value,
+           d.at_least
+    from (values
         ('outbox_enabled', 'on', null, true),
         ('outbox_retention_hours', '24', 0, false),
         ('outbox_drain_batch_size', '10000', 1, true),
@@ -55,71 +84,27 @@ as $function$
         ('inbox_drain_interval_seconds', '60', 1, true),
         ('inbox_dlq_alert_max_per_refresh', '10', 0, true),
         ('ordering_gap_alert_seconds', '30', 1, true)
-$function$;
-
--- Settings, which the owner changes with update; spec_value is the spec's value, at_least as in pgt_setting_spec().
-create table events.pgt_settings (
-    name       text not null primary key,
-    value      text not null,
-    spec_value text not null,
-    at_least   integer,
-    constraint value_is_on_off_or_a_number_from_at_least check (case
-        when at_least is null then value in ('on', 'off')
-        when value ~ '^[0-9]{1,10}$' then value::bigint between at_least and 2147483647
-        else false
-    end)
-);
-comment on table events.pgt_settings is 'Settings, which the owner changes with update; spec_value is the spec''s value, at_least as in '
-    'pgt_setting_spec(). (Sluice: events in events)';
-
--- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
--- Reads pgt_settings.
-create function events_internal.pgt_setting(p_name text)
-    returns text
-    language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    return (
-        select coalesce(
-                   -- A session can set any text: a value that is not valid is ignored.
-                   case when d.in_session then substring(
-                       current_setting('pg_trickle.' || p_name, true)
-                       from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
-                   ) end,
-                   (select s.value from events.pgt_settings s where s.name = p_name),
-                   d.value
-               )
-        from events_internal.pgt_setting_spec() d
-        where d.name = p_name
-    );
+    ) d (name, value, at_least, in_session)
+    left join events.pgt_settings s on s.name = d.name
+    where p_name is null or d.name = p_name;
 end;
 $function$;
 
--- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
+-- The versions of extension events that were installed in this database, one row each, in the order of no; the newest is attached.
 --
--- row_xmin: the row's own xmin, which a restored row does not have, not even where two clusters began as copies of one.
--- attached: the version, by its digest, for which attach() has run.
-create table events_internal.pgt_origin (
-    system_identifier bigint not null,
-    database_oid      bigint not null,
-    row_xmin          text,
-    attached          text,
-    only_row          boolean not null default true primary key check (only_row)
-);
-
--- The versions of extension events that were installed in this database, one row each, in the order of no.
---
--- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows.
+-- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows. A restore is recognised
+-- by the cluster and database that the data was last used in, or by row_xmin, the row's own xmin, which a restored row does not have.
 create table events_internal.pgt_version_history (
-    no           integer     not null primary key,
-    version      text        not null,
-    digest       text        not null,
-    flavour      text        not null,
-    way          text        not null check (way in ('apply', 'migration', 'dbt', 'extension', 'tle')),
-    role_name    name        not null default current_user,
-    installed_at timestamptz not null
+    no                integer     not null primary key,
+    version           text        not null,
+    digest            text        not null,
+    flavour           text        not null,
+    way               text        not null check (way in ('apply', 'migration', 'dbt', 'extension', 'tle')),
+    role_name         name        not null default current_user,
+    installed_at      timestamptz not null,
+    system_identifier bigint      not null,
+    database_oid      bigint      not null,
+    row_xmin          text
 );
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
@@ -608,7 +593,7 @@ create function events_internal.pgt_outbox_drain(p_outbox text, p_batch_size int
     set jit = off
 as $function$
 declare
-    v_force  boolean := events_internal.pgt_setting('outbox_force_retention') = 'on';
+    v_force  boolean := (select s.value from events_internal.pgt_setting('outbox_force_retention') s) = 'on';
     v_table  regclass;
     v_keep   interval;
     v_before timestamptz;
@@ -618,7 +603,8 @@ declare
     v_count  bigint;
 begin
     select to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)),
-           coalesce(o.retention, make_interval(hours => events_internal.pgt_setting('outbox_retention_hours')::integer))
+           coalesce(o.retention, make_interval(hours =>
+               (select s.value from events_internal.pgt_setting('outbox_retention_hours') s)::integer))
     into v_table, v_keep
     from events.pgt_outbox_config o
     where o.outbox_name = p_outbox;
@@ -671,7 +657,7 @@ end;
 $function$;
 
 -- Creates the publication of an outbox, or adds the outbox's table to one that a restore left empty.
--- Reads pg_publication, pgt_origin. Fails if another owner has a publication of this name.
+-- Reads pg_publication, pgt_version_history. Fails if another owner has a publication of this name.
 create function events_internal.pgt_publication(p_name name, p_table regclass, p_segmented boolean)
     returns void
     language plpgsql
@@ -685,7 +671,7 @@ begin
            exists (select from pg_publication_rel r where r.prpubid = p.oid and r.prrelid = p_table) as has_table,
            not p.puballtables and not exists (select from pg_publication_rel r where r.prpubid = p.oid) and (
                p.pubowner = (select x.relowner from pg_class x where x.oid = p_table) or exists
-                   (select from events_internal.pgt_origin o where o.row_xmin is distinct from o.xmin::text)
+                   (select from events_internal.pgt_version_history h where h.row_xmin is distinct from h.xmin::text)
            ) as is_left
     into v_found
     from pg_publication p
@@ -759,9 +745,9 @@ begin
     for pgt_name, v_table, outbox_table, enabled_at, retention_hours, total_bytes, storage_status in
         select coalesce(c.pgt_name, c.outbox_name), t.name::regclass, t.name, c.enabled_at,
                coalesce(trim_scale(extract(epoch from c.retention)::numeric / 3600),
-                   events_internal.pgt_setting('outbox_retention_hours')::numeric),
-               z.bytes, case when z.bytes > events_internal.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024 then 'degraded'
-                   else 'ok' end
+                   (select s.value from events_internal.pgt_setting('outbox_retention_hours') s)::numeric),
+               z.bytes, case when z.bytes > (select s.value from events_internal.pgt_setting('outbox_storage_critical_mb') s)::bigint *
+                   1024 * 1024 then 'degraded' else 'ok' end
         from events.pgt_outbox_config c
         cross join lateral (select format('%I.%I', c.outbox_schema, c.outbox_table_name) as name) t
         cross join lateral (
@@ -791,7 +777,7 @@ create function events_internal.pgt_watch_outboxes()
 as $function$
 declare
     v_outbox record;
-    v_most   bigint := events_internal.pgt_setting('outbox_storage_critical_mb')::bigint * 1024 * 1024;
+    v_most   bigint := (select s.value from events_internal.pgt_setting('outbox_storage_critical_mb') s)::bigint * 1024 * 1024;
 begin
     for v_outbox in
         select c.outbox_name, c.outbox_table_name, z.bytes, n.last_id, n.last_id > s.notified_id as has_news,
@@ -833,7 +819,7 @@ as $function$
 declare
     v_group events.pgt_consumer_groups;
 begin
-    if not exists (select from events_internal.pgt_origin) then
+    if not exists (select from events_internal.pgt_version_history) then
         perform events_internal.pgt_check_origin();
     end if;
     select g.* into v_group from events.pgt_consumer_groups g where g.group_name = p_group;
@@ -2097,9 +2083,11 @@ as $function$
 declare
     v_alert jsonb;
     v_idle  record;
-    v_stale interval := make_interval(days => events_internal.pgt_setting('consumer_stale_offset_threshold_days')::integer);
-    v_dead  interval := case when events_internal.pgt_setting('consumer_cleanup_enabled') = 'on' then
-        least(v_stale, make_interval(hours => events_internal.pgt_setting('consumer_dead_threshold_hours')::integer)) end;
+    v_stale interval := make_interval(days =>
+        (select s.value from events_internal.pgt_setting('consumer_stale_offset_threshold_days') s)::integer);
+    v_dead  interval := case when (select s.value from events_internal.pgt_setting('consumer_cleanup_enabled') s) = 'on' then
+        least(v_stale, make_interval(hours => (select s.value from events_internal.pgt_setting('consumer_dead_threshold_hours')
+            s)::integer)) end;
 begin
     for v_alert in
         with seen as materialized (
@@ -2191,22 +2179,16 @@ as $function$
 begin
     -- A value that the owner changed stays; one that is still the old spec's follows the spec.
     insert into events.pgt_settings as s (name, value, spec_value, at_least)
-    select d.name, d.value, d.value, d.at_least
-    from events_internal.pgt_setting_spec() d
+    select d.name, d.spec_value, d.spec_value, d.at_least
+    from events_internal.pgt_setting() d
     on conflict (name) do update
         set value = case when s.value = s.spec_value then excluded.value else s.value end,
             spec_value = excluded.spec_value,
             at_least = excluded.at_least
         where (s.spec_value, s.at_least) is distinct from (excluded.spec_value, excluded.at_least);
-    insert into events_internal.pgt_origin as o (system_identifier, database_oid, attached)
-    select c.system_identifier, d.oid::bigint, e.digest
-    from events.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database()
-    on conflict (only_row) do update
-        set attached = excluded.attached, row_xmin = null
-        where o.attached is distinct from excluded.attached and o.row_xmin is not distinct from o.xmin::text;
-    update events_internal.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    insert into events_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    insert into events_internal.pgt_version_history (
+        no, version, digest, flavour, way, installed_at, system_identifier, database_oid, row_xmin
+    )
     select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
            case
                when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
@@ -2215,11 +2197,17 @@ begin
                    then 'tle' -- which keeps control files as functions
                else 'extension'
            end,
-           e.installed_at
+           e.installed_at,
+           -- Data that was restored and then upgraded is still to be recomputed.
+           coalesce(h.system_identifier, c.system_identifier), coalesce(h.database_oid, d.oid::bigint),
+           case when h.row_xmin <> h.own_xmin then h.row_xmin end
     from events.pgt_extension e
-    left join (select l.* from events_internal.pgt_version_history l order by l.no desc limit 1) h on true
+    cross join pg_control_system() c
+    join pg_database d on d.datname = current_database()
+    left join (select l.*, l.xmin::text as own_xmin from events_internal.pgt_version_history l order by l.no desc limit 1) h on true
     where (h.version, h.digest) is distinct from (e.version, e.digest)
     on conflict (no) do nothing; -- another session was faster
+    update events_internal.pgt_version_history h set row_xmin = h.xmin::text where h.row_xmin is null;
     insert into events_internal.pgt_outbox_state (outbox_name, full_refresh_due)
     values ('shop_events', false)
     on conflict (outbox_name) do nothing;
@@ -2240,8 +2228,8 @@ $function$;
 comment on function events.attach() is 'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps: apply, the '
     'migrations and tick() call it. (Sluice: events in events)';
 
--- Drops the triggers and stream tables of extension events, so that its other objects can be dropped.
--- Reads pg_trigger, pg_publication; locks pgt_origin.
+-- Drops the triggers and stream tables of extension events. Its other objects can be dropped then.
+-- Reads pg_trigger, pg_publication; locks pgt_version_history.
 create function events.detach()
     returns void
     language plpgsql
@@ -2251,7 +2239,7 @@ as $function$
 declare
     v_found record;
 begin
-    lock table events_internal.pgt_origin in share row exclusive mode; -- no other session attaches or detaches meanwhile
+    lock table events_internal.pgt_version_history in share row exclusive mode; -- no other session attaches or detaches meanwhile
     for v_found in
         select distinct p.pubname
         from pg_publication p
@@ -2263,11 +2251,10 @@ begin
     end loop;
 end;
 $function$;
-comment on function events.detach() is 'Drops the triggers and stream tables of extension events, so that its other objects can be '
-    'dropped. (Sluice: events in events)';
+comment on function events.detach() is 'Drops the triggers and stream tables of extension events. (Sluice: events in events)';
 
--- Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here.
--- Writes pgt_lease_log, and pgt_origin.
+-- Recomputes derived data after a restore into another cluster. Its transaction ids and counts are not valid here.
+-- Writes pgt_lease_log, and pgt_version_history.
 create function events.after_restore()
     returns void
     language plpgsql
@@ -2279,19 +2266,17 @@ begin
     update events_internal.pgt_lease_log l
     set xids = null, vxids = null, until = '-infinity'
     where l.state in ('gap', 'held');
-    update events_internal.pgt_origin o
+    update events_internal.pgt_version_history h
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
-    update events_internal.pgt_origin o set row_xmin = o.xmin::text;
+    update events_internal.pgt_version_history h set row_xmin = h.xmin::text;
 end;
 $function$;
-comment on function events.after_restore() is
-    'Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here. (Sluice: events in '
-    'events)';
+comment on function events.after_restore() is 'Recomputes derived data after a restore into another cluster. (Sluice: events in events)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
--- Reads pgt_origin, pgt_extension.
+-- Reads pgt_version_history, pgt_extension.
 create function events_internal.pgt_check_origin()
     returns void
     language plpgsql
@@ -2303,16 +2288,18 @@ declare
     v_attached boolean;
 begin
     for v_look in 1..2 loop
-        select (o.system_identifier, o.database_oid, o.row_xmin) is not distinct from (c.system_identifier, d.oid::bigint, o.xmin::text),
-               o.attached = e.digest
+        select (h.system_identifier, h.database_oid, h.row_xmin) is not distinct from (c.system_identifier, d.oid::bigint, h.xmin::text),
+               (h.version, h.digest) = (e.version, e.digest)
         into v_known, v_attached
-        from events_internal.pgt_origin o, events.pgt_extension e, pg_control_system() c, pg_database d
-        where d.datname = current_database();
+        from events_internal.pgt_version_history h, events.pgt_extension e, pg_control_system() c, pg_database d
+        where d.datname = current_database()
+        order by h.no desc
+        limit 1;
         if v_known and v_attached then
             return;
         end if;
         -- One session does it; the others wait here, look again and find it done.
-        lock table events_internal.pgt_origin in share row exclusive mode;
+        lock table events_internal.pgt_version_history in share row exclusive mode;
     end loop;
     if not v_known then
         perform events.after_restore();
@@ -2383,8 +2370,8 @@ begin
         end;
     end if;
     call events_internal.pgt_commit(p_commits);
-    v_batch := greatest(1, events_internal.pgt_setting('outbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => events_internal.pgt_setting('outbox_drain_interval_seconds')::float8);
+    v_batch := greatest(1, (select s.value from events_internal.pgt_setting('outbox_drain_batch_size') s)::integer);
+    v_interval := make_interval(secs => (select s.value from events_internal.pgt_setting('outbox_drain_interval_seconds') s)::float8);
     foreach v_name in array array(select o.outbox_name from events_internal.pgt_outboxes o order by o.outbox_name collate "C") loop
         v_task := 'retention of outbox ' || v_name;
         if events_internal.pgt_take_task(v_task, v_interval) then
@@ -2407,7 +2394,7 @@ $procedure$;
 comment on procedure events.tick(bool) is
     'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: events in events)';
 
--- Runs the pass of tick() in the caller's transaction, for dbt and tests.
+-- Runs the pass of tick() in the caller's transaction. For dbt and tests.
 create function events.tick_once()
     returns void
     language plpgsql
@@ -2417,8 +2404,7 @@ begin
     call events.tick(false);
 end;
 $function$;
-comment on function events.tick_once() is
-    'Runs the pass of tick() in the caller''s transaction, for dbt and tests. (Sluice: events in events)';
+comment on function events.tick_once() is 'Runs the pass of tick() in the caller''s transaction. (Sluice: events in events)';
 
 -- Ticks every p_every for p_for: the pg_cron job of every minute calls it.
 create procedure events.run(p_for interval default '59 seconds', p_every interval default '1 second')
@@ -2596,7 +2582,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '635b6d9fa243bdcfb512e8cbe098f129', 'plain');
+values ('events', '1.0.0', '4a357fe95b1eacd6feac7e1001f91bfa', 'plain');
 select events.attach();
 
 commit;

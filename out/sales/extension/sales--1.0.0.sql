@@ -28,30 +28,21 @@ create table sales.pgt_extension (
 );
 comment on table sales.pgt_extension is 'The version of extension sales that is installed: one row. (Sluice: sales in sales)';
 
--- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
+-- The versions of extension sales that were installed in this database, one row each, in the order of no; the newest is attached.
 --
--- row_xmin: the row's own xmin, which a restored row does not have, not even where two clusters began as copies of one.
--- attached: the version, by its digest, for which attach() has run.
-create table sales_internal.pgt_origin (
-    system_identifier bigint not null,
-    database_oid      bigint not null,
-    row_xmin          text,
-    attached          text,
-    only_row          boolean not null default true primary key check (only_row)
-);
-select pg_catalog.pg_extension_config_dump('sales_internal.pgt_origin', '');
-
--- The versions of extension sales that were installed in this database, one row each, in the order of no.
---
--- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows.
+-- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows. A restore is recognised
+-- by the cluster and database that the data was last used in, or by row_xmin, the row's own xmin, which a restored row does not have.
 create table sales_internal.pgt_version_history (
-    no           integer     not null primary key,
-    version      text        not null,
-    digest       text        not null,
-    flavour      text        not null,
-    way          text        not null check (way in ('apply', 'migration', 'dbt', 'extension', 'tle')),
-    role_name    name        not null default current_user,
-    installed_at timestamptz not null
+    no                integer     not null primary key,
+    version           text        not null,
+    digest            text        not null,
+    flavour           text        not null,
+    way               text        not null check (way in ('apply', 'migration', 'dbt', 'extension', 'tle')),
+    role_name         name        not null default current_user,
+    installed_at      timestamptz not null,
+    system_identifier bigint      not null,
+    database_oid      bigint      not null,
+    row_xmin          text
 );
 select pg_catalog.pg_extension_config_dump('sales_internal.pgt_version_history', '');
 
@@ -73,7 +64,7 @@ as $function$
     select exists (
         select
         from pg_class c
-        join pg_class o on o.oid = 'sales_internal.pgt_origin'::regclass
+        join pg_class o on o.oid = 'sales_internal.pgt_version_history'::regclass
         where c.oid = p_relation and (
             c.relnamespace = o.relnamespace
             or exists (
@@ -1911,15 +1902,9 @@ as $function$
 declare
     v_table sales_internal.pgt_stream_table_config;
 begin
-    insert into sales_internal.pgt_origin as o (system_identifier, database_oid, attached)
-    select c.system_identifier, d.oid::bigint, e.digest
-    from sales.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database()
-    on conflict (only_row) do update
-        set attached = excluded.attached, row_xmin = null
-        where o.attached is distinct from excluded.attached and o.row_xmin is not distinct from o.xmin::text;
-    update sales_internal.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    insert into sales_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    insert into sales_internal.pgt_version_history (
+        no, version, digest, flavour, way, installed_at, system_identifier, database_oid, row_xmin
+    )
     select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
            case
                when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
@@ -1928,11 +1913,17 @@ begin
                    then 'tle' -- which keeps control files as functions
                else 'extension'
            end,
-           e.installed_at
+           e.installed_at,
+           -- Data that was restored and then upgraded is still to be recomputed.
+           coalesce(h.system_identifier, c.system_identifier), coalesce(h.database_oid, d.oid::bigint),
+           case when h.row_xmin <> h.own_xmin then h.row_xmin end
     from sales.pgt_extension e
-    left join (select l.* from sales_internal.pgt_version_history l order by l.no desc limit 1) h on true
+    cross join pg_control_system() c
+    join pg_database d on d.datname = current_database()
+    left join (select l.*, l.xmin::text as own_xmin from sales_internal.pgt_version_history l order by l.no desc limit 1) h on true
     where (h.version, h.digest) is distinct from (e.version, e.digest)
     on conflict (no) do nothing; -- another session was faster
+    update sales_internal.pgt_version_history h set row_xmin = h.xmin::text where h.row_xmin is null;
     -- sales.large_orders: triggers log, or keep them up to date.
     update sales_internal.pgt_stream_table_state s
     set logged = not p_fill
@@ -1972,8 +1963,8 @@ comment on function sales.attach(bool) is
     'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. (Sluice: '
     'sales in sales)';
 
--- Drops the triggers and stream tables of extension sales, so that its other objects can be dropped.
--- Reads pg_trigger, pg_publication; locks pgt_origin.
+-- Drops the triggers and stream tables of extension sales. Its other objects can be dropped then.
+-- Reads pg_trigger, pg_publication; locks pgt_version_history.
 create function sales.detach()
     returns void
     language plpgsql
@@ -1983,7 +1974,7 @@ as $function$
 declare
     v_found record;
 begin
-    lock table sales_internal.pgt_origin in share row exclusive mode; -- no other session attaches or detaches meanwhile
+    lock table sales_internal.pgt_version_history in share row exclusive mode; -- no other session attaches or detaches meanwhile
     for v_found in
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
@@ -2005,11 +1996,10 @@ begin
     cross join unnest(array[c.change_log, c.pending]) l (name);
 end;
 $function$;
-comment on function sales.detach() is 'Drops the triggers and stream tables of extension sales, so that its other objects can be dropped. '
-    '(Sluice: sales in sales)';
+comment on function sales.detach() is 'Drops the triggers and stream tables of extension sales. (Sluice: sales in sales)';
 
--- Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here.
--- Writes stream tables and their logs, and pgt_origin.
+-- Recomputes derived data after a restore into another cluster. Its transaction ids and counts are not valid here.
+-- Writes stream tables and their logs, and pgt_version_history.
 -- Keeps writers out of the sources of stream tables until it ends.
 create function sales.after_restore()
     returns void
@@ -2028,19 +2018,17 @@ begin
     update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity';
     perform sales_internal.pgt_tick(c.stream_table)
     from (select c.* from sales_internal.pgt_stream_table_config c order by c.refresh_order) c;
-    update sales_internal.pgt_origin o
+    update sales_internal.pgt_version_history h
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
-    update sales_internal.pgt_origin o set row_xmin = o.xmin::text;
+    update sales_internal.pgt_version_history h set row_xmin = h.xmin::text;
 end;
 $function$;
-comment on function sales.after_restore() is
-    'Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here. (Sluice: sales in '
-    'sales)';
+comment on function sales.after_restore() is 'Recomputes derived data after a restore into another cluster. (Sluice: sales in sales)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
--- Reads pgt_origin, pgt_extension.
+-- Reads pgt_version_history, pgt_extension.
 create function sales_internal.pgt_check_origin()
     returns void
     language plpgsql
@@ -2052,16 +2040,18 @@ declare
     v_attached boolean;
 begin
     for v_look in 1..2 loop
-        select (o.system_identifier, o.database_oid, o.row_xmin) is not distinct from (c.system_identifier, d.oid::bigint, o.xmin::text),
-               o.attached = e.digest
+        select (h.system_identifier, h.database_oid, h.row_xmin) is not distinct from (c.system_identifier, d.oid::bigint, h.xmin::text),
+               (h.version, h.digest) = (e.version, e.digest)
         into v_known, v_attached
-        from sales_internal.pgt_origin o, sales.pgt_extension e, pg_control_system() c, pg_database d
-        where d.datname = current_database();
+        from sales_internal.pgt_version_history h, sales.pgt_extension e, pg_control_system() c, pg_database d
+        where d.datname = current_database()
+        order by h.no desc
+        limit 1;
         if v_known and v_attached then
             return;
         end if;
         -- One session does it; the others wait here, look again and find it done.
-        lock table sales_internal.pgt_origin in share row exclusive mode;
+        lock table sales_internal.pgt_version_history in share row exclusive mode;
     end loop;
     if not v_known then
         perform sales.after_restore();
@@ -2140,7 +2130,7 @@ $procedure$;
 comment on procedure sales.tick(bool) is
     'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: sales in sales)';
 
--- Runs the pass of tick() in the caller's transaction, for dbt and tests.
+-- Runs the pass of tick() in the caller's transaction. For dbt and tests.
 create function sales.tick_once()
     returns void
     language plpgsql
@@ -2150,8 +2140,7 @@ begin
     call sales.tick(false);
 end;
 $function$;
-comment on function sales.tick_once() is
-    'Runs the pass of tick() in the caller''s transaction, for dbt and tests. (Sluice: sales in sales)';
+comment on function sales.tick_once() is 'Runs the pass of tick() in the caller''s transaction. (Sluice: sales in sales)';
 
 -- Ticks every p_every for p_for: the pg_cron job of every minute calls it.
 create procedure sales.run(p_for interval default '59 seconds', p_every interval default '1 second')
@@ -3524,4 +3513,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '88e7fe8bcd1294712cbad64c5f49a8cd', 'extension');
+values ('sales', '1.0.0', '9232f51da735ace2dd8007148c14e50d', 'extension');

@@ -28,14 +28,43 @@ create table pgtrickle.pgt_extension (
 );
 comment on table pgtrickle.pgt_extension is 'The version of extension shop that is installed: one row. (Sluice: shop in pgtrickle)';
 
--- Returns the settings of the spec: value, at_least of a number (null: on or off), and whether a session may set it, as it deletes nothing.
--- From settings in the spec.
-create function pgtrickle_internal.pgt_setting_spec()
-    returns table (name text, value text, at_least integer, in_session boolean)
-    language sql
-    immutable
+-- Settings, which the owner changes with update.
+create table pgtrickle.pgt_settings (
+    name       text not null primary key,
+    value      text not null,
+    spec_value text not null,
+    at_least   integer,
+    constraint value_is_on_off_or_a_number_from_at_least check (case
+        when at_least is null then value in ('on', 'off')
+        when value ~ '^[0-9]{1,10}$' then value::bigint between at_least and 2147483647
+        else false
+    end)
+);
+comment on table pgtrickle.pgt_settings is 'Settings, which the owner changes with update. (Sluice: shop in pgtrickle)';
+
+-- The settings, or one: value is that of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the
+-- spec; at_least is the least number, or null for on or off. A session may set what deletes nothing.
+create function pgtrickle_internal.pgt_setting(p_name text default null)
+    returns table (name text, value text, spec_value text, at_least integer)
+    language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
+    stable
+    set search_path = pg_catalog, pg_temp
 as $function$
-    values
+begin
+    return query
+    select d.name,
+           coalesce(
+               -- A session can set any text: a value that is not valid is ignored.
+               case when d.in_session then substring(
+                   current_setting('pg_trickle.' || d.name, true)
+                   from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
+               ) end,
+               s.value,
+               d.value
+           ),
+           d.value,
+           d.at_least
+    from (values
         ('outbox_enabled', 'on', null, true),
         ('outbox_retention_hours', '24', 0, false),
         ('outbox_drain_batch_size', '10000', 1, true),
@@ -55,72 +84,27 @@ as $function$
         ('inbox_drain_interval_seconds', '60', 1, true),
         ('inbox_dlq_alert_max_per_refresh', '10', 0, true),
         ('ordering_gap_alert_seconds', '30', 1, true)
-$function$;
-
--- Settings, which the owner changes with update; spec_value is the spec's value, at_least as in pgt_setting_spec().
-create table pgtrickle.pgt_settings (
-    name       text not null primary key,
-    value      text not null,
-    spec_value text not null,
-    at_least   integer,
-    constraint value_is_on_off_or_a_number_from_at_least check (case
-        when at_least is null then value in ('on', 'off')
-        when value ~ '^[0-9]{1,10}$' then value::bigint between at_least and 2147483647
-        else false
-    end)
-);
-comment on table pgtrickle.pgt_settings is
-    'Settings, which the owner changes with update; spec_value is the spec''s value, at_least as in pgt_setting_spec(). (Sluice: shop in '
-    'pgtrickle)';
-
--- The value of a setting: of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the spec.
--- Reads pgt_settings.
-create function pgtrickle_internal.pgt_setting(p_name text)
-    returns text
-    language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    return (
-        select coalesce(
-                   -- A session can set any text: a value that is not valid is ignored.
-                   case when d.in_session then substring(
-                       current_setting('pg_trickle.' || p_name, true)
-                       from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
-                   ) end,
-                   (select s.value from pgtrickle.pgt_settings s where s.name = p_name),
-                   d.value
-               )
-        from pgtrickle_internal.pgt_setting_spec() d
-        where d.name = p_name
-    );
+    ) d (name, value, at_least, in_session)
+    left join pgtrickle.pgt_settings s on s.name = d.name
+    where p_name is null or d.name = p_name;
 end;
 $function$;
 
--- The cluster and database that this data was last used in: a restore elsewhere is recognised by it.
+-- The versions of extension shop that were installed in this database, one row each, in the order of no; the newest is attached.
 --
--- row_xmin: the row's own xmin, which a restored row does not have, not even where two clusters began as copies of one.
--- attached: the version, by its digest, for which attach() has run.
-create table pgtrickle_internal.pgt_origin (
-    system_identifier bigint not null,
-    database_oid      bigint not null,
-    row_xmin          text,
-    attached          text,
-    only_row          boolean not null default true primary key check (only_row)
-);
-
--- The versions of extension shop that were installed in this database, one row each, in the order of no.
---
--- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows.
+-- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows. A restore is recognised
+-- by the cluster and database that the data was last used in, or by row_xmin, the row's own xmin, which a restored row does not have.
 create table pgtrickle_internal.pgt_version_history (
-    no           integer     not null primary key,
-    version      text        not null,
-    digest       text        not null,
-    flavour      text        not null,
-    way          text        not null check (way in ('apply', 'migration', 'dbt', 'extension', 'tle')),
-    role_name    name        not null default current_user,
-    installed_at timestamptz not null
+    no                integer     not null primary key,
+    version           text        not null,
+    digest            text        not null,
+    flavour           text        not null,
+    way               text        not null check (way in ('apply', 'migration', 'dbt', 'extension', 'tle')),
+    role_name         name        not null default current_user,
+    installed_at      timestamptz not null,
+    system_identifier bigint      not null,
+    database_oid      bigint      not null,
+    row_xmin          text
 );
 
 -- Background tasks of tick(): when each ran last, how often, and its last error.
@@ -158,7 +142,6 @@ create table pgtrickle.pgt_inbox_config (
     degraded_dlq          bigint      not null,
     claim_cursor          name        not null,
     attempts              name[]      not null,
-    alone_until           name        not null,
     high_watermark        name        not null,
     created_at            timestamptz not null default now()
 );
@@ -194,7 +177,8 @@ create table pgtrickle_internal.pgt_inbox_progress (
 -- Changes of the counts of inboxes, a few rows a statement. Counts are their sums, which tick() replaces the rows by.
 --
 -- Rows are only added, so writers never wait for each other. A session that adds one that counts holds a lock to write the inbox, so no
--- number below one that was read before those locks (see pgt_inbox_settle) is yet to come once they are released.
+-- number below one that was read before those locks (see pgt_inbox_settle) is yet to come once they are released. A dump keeps the counts
+-- of deleted messages, which no rebuild finds in the inbox; a restored row may have a number that is drawn again.
 create table pgtrickle_internal.pgt_inbox_deltas (
     inbox_name    text        collate "C" not null,
     no            bigint      not null generated always as identity,
@@ -208,9 +192,8 @@ create table pgtrickle_internal.pgt_inbox_deltas (
     finished      bigint      not null default 0,
     calls         bigint      not null default 0,
     duplicates    bigint      not null default 0,
-    listed        bigint      not null default 0, -- rows that may need an entry in the retry queue
-    died          bigint      not null default 0, -- rows that are or were dead letters
-    primary key (inbox_name, no)
+    is_expired    boolean     not null default false, -- counts processed messages that retention has deleted
+    primary key (inbox_name, no, is_expired)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
 -- Pending messages behind the cursor of claims: failed ones that are due again later, replayed, late, and those that a worker gave back.
@@ -218,41 +201,27 @@ create table pgtrickle_internal.pgt_inbox_deltas (
 -- It may list messages that are no longer pending; it never lacks one that is pending and received before the low watermark.
 create table pgtrickle_internal.pgt_inbox_retry_queue (
     inbox_name  text        collate "C" not null,
-    event_id    text        collate "C" not null,
     received_at timestamptz not null,
+    event_id    text        collate "C" not null,
     due_at      timestamptz not null,
-    primary key (inbox_name, event_id)
+    primary key (inbox_name, received_at, event_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
--- The order in which claims take messages of the retry queue.
-create index pgt_inbox_retry_due on pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, due_at, event_id);
+-- The order in which claims take messages of the retry queue. Partial, so that no look-up of a message takes it: with the statistics of an
+-- empty queue it would seem as good as the key.
+create index pgt_inbox_retry_due on pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, due_at, event_id) where due_at is not null;
 
--- The processing order of messages in the retry queue.
-create index pgt_inbox_retry_received on pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, received_at, event_id);
-
--- Processed messages of inboxes that retention deleted, per event type. A dump keeps them.
-create table pgtrickle_internal.pgt_inbox_expired (
-    inbox_name    text   collate "C" not null,
-    event_type    text   not null,
-    processed     bigint not null,
-    processing_us bigint not null,
-    primary key (inbox_name, event_type)
-) with (fillfactor = 50);
-
--- The dead letters of inboxes, since when they are dead and whether an alert was sent; and a second row for each alert (is_alert).
+-- The dead letters of inboxes, since when they are dead and whether an alert was sent.
 --
--- A dump keeps the rows of alerts alone: nothing else shows it after a restore, and no trigger writes them while messages are restored.
+-- A dump keeps the rows of alerts, which nothing else shows after a restore. Triggers that fire while messages are restored add rows that
+-- are not alerted, which do not collide with those of the dump: pgt_inbox_rebuild deletes them.
 create table pgtrickle_internal.pgt_inbox_dead (
     inbox_name text        collate "C" not null,
     event_id   text        collate "C" not null,
-    is_alert   boolean     not null default false,
-    dead_at    timestamptz not null default clock_timestamp(),
     alerted    boolean     not null default false,
-    primary key (inbox_name, event_id, is_alert)
+    dead_at    timestamptz not null default clock_timestamp(),
+    primary key (inbox_name, alerted, event_id)
 );
-
--- Dead letters by age: those that are still to be alerted, and those whose retention has passed.
-create index pgt_inbox_dead_age on pgtrickle_internal.pgt_inbox_dead (inbox_name, alerted, dead_at) where not is_alert;
 
 -- Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.
 --
@@ -337,7 +306,7 @@ as $function$
 $function$;
 
 -- Counts an attempt of a message that a claim has locked and that came back from an earlier claim; false if it became a dead letter by it.
--- Reads pgt_inbox_config; reads and writes the inbox; moves its sequences of attempts and alone_until.
+-- Reads pgt_inbox_config; reads and writes the inbox; moves its sequences of attempts.
 --
 -- A count must outlive the rollback of the transaction that counts. So a few sequences hold counts, each that of one message: from the
 -- highest bit the block (30 bits), line (11) and xmin (10) of its row, when it was counted (2) and its attempts (10). A change of the
@@ -349,61 +318,46 @@ as $function$
 declare
     v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_now      bigint := floor(extract(epoch from clock_timestamp()) / 1800)::bigint & 3;
-    v_place    point;
-    v_xmin     bigint;
-    v_locker   xid;
+    v_slot     regclass;
     v_version  bigint;
-    v_slot     record;
-    v_is_held  boolean;
-    v_attempts bigint := 1::bigint;
+    v_attempts bigint;
+    v_is_none  boolean;
 begin
-    execute format('select i.ctid::text::point, i.xmin::text::bigint, i.xmax from %s i where i.event_id = $1', v_table)
-    into v_place, v_xmin, v_locker
-    using p_event_id;
-    if v_locker = p_locker then
-        return true; -- this claim's own lock: the row was changed meanwhile, and read again
-    end if;
-    v_version := ((v_place[0]::bigint & 1073741823) << 21) | (v_place[1]::bigint << 10) | (v_xmin & 1023);
-
-    -- The message's own sequence, or one whose message has changed or was not counted for half an hour. If there is none, others are
-    -- counted now, and this one once they are done.
-    for v_slot in
-        select s.*
+    -- The message's own sequence, or one whose message has changed. It is no attempt if the lock is this claim's own, as the row was
+    -- changed meanwhile and read again; while all sequences count others, this message is counted later.
+    execute format($sql$
+        select s.slot, m.version, case s.version when m.version then s.attempts + 1 else 1 end,
+               m.locker = $4 or (o.ctid is not null and s.version <> m.version)
         from (
-        select v.slot, v.value, v.value >> 12 as version, format('(%s,%s)', v.value >> 33, (v.value >> 22) & 2047)::tid as place,
-               (v.value >> 12) & 1023 as xmin_end, (v.value >> 10) & 3 as counted, v.value & 1023 as attempts
-        from unnest(v_inbox.attempts) n
-        cross join lateral (select format('%I.%I', 'pgtrickle_internal', n)::regclass as slot) s
-        cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
+            select i.locker, ((i.place[0]::bigint & 1073741823) << 21) | (i.place[1]::bigint << 10) | (i.xmin_end & 1023) as version
+            from (
+                select i.xmax as locker, i.xmin::text::bigint as xmin_end, i.ctid::text::point as place from %1$s i where i.event_id = $1
+            ) i
+        ) m
+        cross join (
+            select s.slot, v.value, v.value >> 12 as version, (v.value >> 10) & 3 as counted, v.value & 1023 as attempts,
+                   ('(' || (v.value >> 33) || ',' || ((v.value >> 22) & 2047) || ')')::tid as place, (v.value >> 12) & 1023 as xmin_end
+            from unnest($2) n
+            cross join lateral (select ('pgtrickle_internal.' || quote_ident(n))::regclass as slot) s
+            cross join lateral (select coalesce(pg_sequence_last_value(s.slot), 0) as value) v
         ) s
-        order by s.version <> v_version, s.attempts
-    loop
-        execute format('select exists (select from %s i where i.ctid = $1 and i.xmin::text::bigint & 1023 = $2 and i.processed_at is null '
-            'and i.retry_count < $3)', v_table)
-        into v_is_held
-        using v_slot.place, v_slot.xmin_end, v_inbox.max_retries;
-        v_is_held := v_is_held and v_slot.version <> v_version and ((v_now - v_slot.counted) & 3) in (0, 1);
-        exit when not v_is_held;
-    end loop;
-    if v_is_held then
+        left join %1$s o on o.ctid = s.place and o.xmin::text::bigint & 1023 = s.xmin_end and o.processed_at is null and o.retry_count < $3
+        order by s.version <> m.version, o.ctid is not null, s.attempts
+        limit 1
+        $sql$, v_table)
+    into v_slot, v_version, v_attempts, v_is_none
+    using p_event_id, v_inbox.attempts, v_inbox.max_retries, p_locker;
+    if v_is_none then
         return true;
-    elsif v_slot.version = v_version then
-        v_attempts := v_slot.attempts + 1;
     end if;
 
-    perform setval(v_slot.slot, (v_version << 12) | (v_now << 10) | least(v_attempts, v_inbox.max_attempts));
+    perform setval(v_slot, (v_version << 12) | ((floor(extract(epoch from clock_timestamp()) / 1800)::bigint & 3) << 10) |
+        least(v_attempts, v_inbox.max_attempts));
     if v_attempts >= v_inbox.max_attempts then
         -- This transaction may be rolled back, too: see pgt_inbox_tick.
         execute format('update %s i set retry_count = greatest(i.retry_count, $2), error = $3 where i.event_id = $1', v_table)
         using p_event_id, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts || ' times, and neither processed nor failed';
         return false;
-    end if;
-    -- In the second half of its attempts a message is claimed alone, which distinguishes the one that kills its worker from those
-    -- claimed together with it.
-    if (v_attempts + 1) * 2 >= v_inbox.max_attempts then
-        perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.alone_until)::regclass,
-            floor(extract(epoch from clock_timestamp()))::bigint + 3600);
     end if;
     return true;
 end;
@@ -424,11 +378,12 @@ declare
 begin
     execute format('lock table %s in share row exclusive mode', v_table);
     perform from pgtrickle_internal.pgt_tasks t where t.task = 'inbox ' || p_inbox || ': counts' for update;
-    delete from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox and d.event_type is not null;
+    delete from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = p_inbox and d.event_type is not null and not d.is_expired;
     v_counted := to_timestamp(
         setval(v_sequence, greatest(coalesce(pg_sequence_last_value(v_sequence), 0), floor(extract(epoch from clock_timestamp()))::bigint))
     );
     delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox;
+    delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and not d.alerted;
     execute format($sql$
         with counted as (
             insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, at, event_type, received, processed, dead_letter, processing_us)
@@ -440,8 +395,8 @@ begin
         ),
         -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
         delayed as (
-            insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
-            select $1, i.event_id, i.received_at, %2$s
+            insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, received_at, event_id, due_at)
+            select $1, i.received_at, i.event_id, %2$s
             from %1$s i
             where i.processed_at is null and i.retry_count < $3 and %2$s is not null
         ),
@@ -450,14 +405,12 @@ begin
             where d.inbox_name = $1
               and not exists (select from %1$s i where i.event_id = d.event_id and i.processed_at is null and i.retry_count >= $3)
         )
-        insert into pgtrickle_internal.pgt_inbox_dead as d (inbox_name, event_id, dead_at, alerted)
-        select $1, i.event_id, coalesce(a.dead_at, clock_timestamp()), a.event_id is not null
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
+        select $1, i.event_id
         from %1$s i
-        left join pgtrickle_internal.pgt_inbox_dead a on a.inbox_name = $1 and a.event_id = i.event_id and a.is_alert
         where i.processed_at is null and i.retry_count >= $3
-        on conflict (inbox_name, event_id, is_alert) do update
-            set dead_at = excluded.dead_at, alerted = true
-            where excluded.alerted and not d.alerted
+          and not exists (select from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = $1 and d.event_id = i.event_id)
+        on conflict do nothing
         $sql$, v_table, case when v_inbox.has_delay then 'i.available_at' else 'null::timestamptz' end)
     using p_inbox, v_counted, v_inbox.max_retries;
     insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at) values (p_inbox, v_counted);
@@ -479,6 +432,7 @@ declare
     v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox);
     v_counted timestamptz;
     v_pending boolean := false;          -- a message is pending after the update
+    v_was     text[];                    -- messages that were dead letters before the statement
     v_dead    text[] := array[]::text[]; -- messages that are dead letters after it
 begin
     if tg_op = 'TRUNCATE' then
@@ -488,6 +442,7 @@ begin
         v_counted := coalesce((
             select p.counted_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
         ), '-infinity');
+        v_was := array(select o.event_id from old_rows o where o.processed_at is null and o.retry_count >= v_retries);
         -- Δ counts = −old rows
         insert into pgtrickle_internal.pgt_inbox_deltas
             (inbox_name, event_type, received_at, received, processed, dead_letter, processing_us)
@@ -498,18 +453,16 @@ begin
         group by 2, 3;
     else
         -- Δ counts = new rows ⊎ −old rows. A single message needs no grouping, which would cost as much as all the rest.
-        if not exists (select from new_rows offset 1) then
-            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
-            select p_inbox, n.event_type,
-                   (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
-                   (n.processed_at is null and n.retry_count >= v_retries)::integer
-                       - (o.processed_at is null and o.retry_count >= v_retries)::integer,
-                   pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at)
-                       - pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
-                   (n.processed_at is not null)::integer - (o.processed_at is not null)::integer
-            from new_rows n, old_rows o
-            where n.event_type = o.event_type;
-        end if;
+        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
+        select p_inbox, n.event_type,
+               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
+               (n.processed_at is null and n.retry_count >= v_retries)::integer
+                   - (o.processed_at is null and o.retry_count >= v_retries)::integer,
+               pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at)
+                   - pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
+               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer
+        from new_rows n, old_rows o
+        where not exists (select from new_rows offset 1) and n.event_type = o.event_type;
         if not found then
             -- Of the old rows those that were pending add nothing.
             insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
@@ -528,29 +481,33 @@ begin
             group by c.event_type;
         end if;
         select exists (select from new_rows n where n.processed_at is null and n.retry_count < v_retries),
+               array(select o.event_id from old_rows o where o.processed_at is null and o.retry_count >= v_retries),
                array(select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= v_retries)
-        into v_pending, v_dead;
+        into v_pending, v_was, v_dead;
     end if;
 
     -- A message that is pending after an update may lie behind the cursor. Its entry is replaced rather than changed, so that no session
     -- that deletes entries of processed messages meanwhile deletes it. Never join new rows with old ones where there may be many: a plan
     -- made for one of each is quadratic then.
-    if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox order by q.due_at limit 1) then
-        delete from pgtrickle_internal.pgt_inbox_retry_queue q using old_rows o where q.inbox_name = p_inbox and q.event_id = o.event_id;
+    if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox order by q.received_at limit 1) then
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q
+        using old_rows i
+        where q.inbox_name = p_inbox and q.received_at = i.received_at and q.event_id = i.event_id;
     end if;
     if v_pending then
-        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
-        select p_inbox, n.event_id, n.received_at, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, received_at, event_id, due_at)
+        select p_inbox, n.received_at, n.event_id, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
         where n.processed_at is null and n.retry_count < v_retries
-        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
+        on conflict (inbox_name, received_at, event_id) do update set due_at = excluded.due_at;
     end if;
-    if v_dead <> '{}' or exists (select from old_rows o where o.retry_count >= v_retries) then
+    if v_dead <> v_was then
         delete from pgtrickle_internal.pgt_inbox_dead d
-        using old_rows o
-        where d.inbox_name = p_inbox and d.event_id = o.event_id and d.event_id <> all (v_dead);
+        using (select unnest(v_was) except select unnest(v_dead)) o (event_id)
+        where d.inbox_name = p_inbox and d.event_id = o.event_id;
         insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
-        select p_inbox, d.event_id from unnest(v_dead) d (event_id)
+        select p_inbox, n.event_id
+        from (select unnest(v_dead) except select unnest(v_was)) n (event_id)
         on conflict do nothing;
     end if;
     return null;
@@ -558,11 +515,9 @@ end;
 $function$;
 revoke execute on function pgtrickle_internal.pgt_inbox_changed() from public;
 
--- Keeps all that is derived of an inbox exact where messages change one by one: when they are not simply new, get another type or time,
--- or come by logical replication. Arguments: the inbox, and its high watermark (or moved, for another type or time).
+-- Keeps all that is derived of an inbox exact where messages change one by one: when they are not simply new (see pgt_inbox_settle), get
+-- another type or time, or come by logical replication. Arguments: the inbox, and its high watermark (or moved, for another type or time).
 -- Reads pgt_inbox_config, the high watermark, pgt_inbox_progress; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead.
---
--- Messages that are simply new are counted by the time they were received, see pgt_inbox_settle.
 create function pgtrickle_internal.pgt_inbox_row_changed()
     returns trigger
     language plpgsql
@@ -577,7 +532,8 @@ declare
     ), '-infinity');
     v_is_late boolean := false;
     v_pending boolean := tg_op <> 'DELETE' and new.processed_at is null and new.retry_count < v_retries;
-    v_dead    boolean := tg_op <> 'DELETE' and new.processed_at is null and new.retry_count >= v_retries;
+    v_was     text := case when tg_op <> 'INSERT' and old.processed_at is null and old.retry_count >= v_retries then old.event_id end;
+    v_dead    text := case when tg_op <> 'DELETE' and new.processed_at is null and new.retry_count >= v_retries then new.event_id end;
 begin
     if tg_argv[1] = 'moved' then
         insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, received_at, received)
@@ -594,9 +550,9 @@ begin
     insert into pgtrickle_internal.pgt_inbox_deltas (
         inbox_name, event_type, received_at, received, processed, dead_letter, processing_us, finished
     )
-    select p_inbox, c.event_type, case when c.received_at >= v_counted then c.received_at end, case when tg_op = 'DELETE' or v_is_late then
-        c.mult else 0 end,
-           c.mult * (c.processed_at is not null)::integer, c.mult * (c.processed_at is null and c.retry_count >= v_retries)::integer,
+    select p_inbox, c.event_type, case when c.received_at >= v_counted then c.received_at end,
+           case when tg_op = 'DELETE' or v_is_late then c.mult else 0 end, c.mult * (c.processed_at is not null)::integer,
+           c.mult * (c.processed_at is null and c.retry_count >= v_retries)::integer,
            c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at),
            c.mult * (c.processed_at is not null and tg_op = 'UPDATE')::integer
     from (
@@ -607,17 +563,20 @@ begin
     where tg_op = 'DELETE' or v_is_late or c.processed_at is not null or c.retry_count >= v_retries;
 
     if tg_op <> 'INSERT' then
-        delete from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox and q.event_id = old.event_id;
-        if not v_dead or new.event_id <> old.event_id then
-            delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and d.event_id = old.event_id;
-        end if;
+        delete from pgtrickle_internal.pgt_inbox_retry_queue q
+        where q.inbox_name = p_inbox and q.received_at = old.received_at and q.event_id = old.event_id;
     end if;
     if v_pending then
-        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, event_id, received_at, due_at)
-        values (p_inbox, new.event_id, new.received_at, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
-        on conflict (inbox_name, event_id) do update set received_at = excluded.received_at, due_at = excluded.due_at;
-    elsif v_dead then
-        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id) values (p_inbox, new.event_id) on conflict do nothing;
+        insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, received_at, event_id, due_at)
+        values (p_inbox, new.received_at, new.event_id, coalesce(new.available_at, least(new.received_at, clock_timestamp())))
+        on conflict (inbox_name, received_at, event_id) do update set due_at = excluded.due_at;
+    end if;
+    if v_dead is distinct from v_was then
+        delete from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and d.event_id = v_was;
+        insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id)
+        select p_inbox, v_dead
+        where v_dead is not null
+        on conflict do nothing;
     end if;
     return null;
 end;
@@ -655,11 +614,7 @@ declare
     v_notes    boolean;
     v_low      timestamptz;
 begin
-    select p.* into v_was
-    from pgtrickle_internal.pgt_inbox_progress p
-    where p.inbox_name = p_inbox
-    order by p.no desc
-    limit 1;
+    select p.* into v_was from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1;
     if not found then
         insert into pgtrickle_internal.pgt_inbox_progress (inbox_name) values (p_inbox) returning * into v_was;
     end if;
@@ -679,16 +634,9 @@ begin
     -- Nothing is sure while a prepared transaction holds the inbox, as it changes its name, or in a snapshot that does not see what ended.
     v_is_sure := not (v_holders && v_was.high_holders or exists (select from unnest(v_holders) h where h like '-1/%'))
         and current_setting('transaction_isolation') = 'read committed';
-    if not v_is_sure then
-        v_sure_at := v_was.counted_at;
-        v_sure_no := v_was.folded_no;
-    elsif v_holders = '{}' then
-        v_sure_at := greatest(v_high_at, v_was.counted_at);
-        v_sure_no := v_high_no;
-    else
-        v_sure_at := greatest(v_was.high_at, v_was.counted_at);
-        v_sure_no := greatest(v_was.high_no, v_was.folded_no);
-    end if;
+    v_sure_at := greatest(v_was.counted_at, case when not v_is_sure then null when v_holders = '{}' then v_high_at else v_was.high_at end);
+    v_sure_no := case when not v_is_sure then v_was.folded_no when v_holders = '{}' then v_high_no
+        else greatest(v_was.folded_no, v_was.high_no) end;
 
     execute format($sql$
         select exists (select from %s i where i.received_at >= $2 and i.received_at < $3) or exists (
@@ -711,21 +659,22 @@ begin
             returning d.*
         )
         insert into pgtrickle_internal.pgt_inbox_deltas (
-            inbox_name, at, event_type, received, processed, dead_letter, processing_us, finished, calls, duplicates
+            inbox_name, is_expired, at, event_type, received, processed, dead_letter, processing_us, finished, calls, duplicates
         )
-        select $1, null::timestamptz, c.event_type, sum(c.received), sum(c.processed), sum(c.dead_letter), sum(c.processing_us), 0, 0, 0
+        select $1, c.is_expired, null::timestamptz, c.event_type, sum(c.received), sum(c.processed), sum(c.dead_letter),
+               sum(c.processing_us), 0, 0, 0
         from (
-            select g.event_type, case when g.received_at >= $2 then 0 else g.received end as received, g.processed, g.dead_letter,
-                   g.processing_us
+            select g.is_expired, g.event_type, case when g.received_at >= $2 then 0 else g.received end as received, g.processed,
+                   g.dead_letter, g.processing_us
             from gone g
             where g.event_type is not null
             union all
-            select i.event_type, 1, 0, 0, 0 from %s i where i.received_at >= $2 and i.received_at < $3
+            select false, i.event_type, 1, 0, 0, 0 from %s i where i.received_at >= $2 and i.received_at < $3
         ) c
-        group by c.event_type
+        group by c.is_expired, c.event_type
         having (sum(c.received), sum(c.processed), sum(c.dead_letter), sum(c.processing_us)) <> (0, 0, 0, 0)
         union all
-        select $1, date_trunc('second', g.at), null, 0, 0, 0, 0, sum(g.finished), sum(g.calls), sum(g.duplicates)
+        select $1, false, date_trunc('second', g.at), null, 0, 0, 0, 0, sum(g.finished), sum(g.calls), sum(g.duplicates)
         from gone g
         where g.at between $5 - interval '1 minute' and $5 and (g.finished <> 0 or g.calls <> 0)
         group by date_trunc('second', g.at)
@@ -743,19 +692,21 @@ begin
     v_low := greatest(v_was.low_watermark, v_sure_at);
     v_next := pg_snapshot_xmax(pg_current_snapshot());
     execute format($sql$
-        insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, event_id, received_at, due_at)
-        select $1, i.event_id, i.received_at, %2$s
-        from %1$s i
+        insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, received_at, event_id, due_at)
+        select $1, i.received_at, i.event_id, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
+        from %s i
         where i.received_at >= $2 and i.received_at < least($3, $4) and i.processed_at is null and i.retry_count < $6
-          and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $8, $9, null))
-          and (select 1 from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+          and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $7, $8, null))
+          and (
+              select true
+              from pgtrickle_internal.pgt_inbox_retry_queue q
+              where q.inbox_name = $1 and q.received_at = i.received_at and q.event_id = i.event_id
+          ) is null
         order by i.received_at, i.event_id
         limit 1000
-        on conflict (inbox_name, event_id) do nothing
-        $sql$, v_table,
-        case when v_inbox.has_delay then 'coalesce(i.available_at, least(i.received_at, $7))' else 'least(i.received_at, $7)' end)
+        on conflict do nothing
+        $sql$, v_table)
     using p_inbox, v_was.low_watermark, v_cursor, v_low, case when v_notes then v_was.cursor_at else '-infinity' end, v_inbox.max_retries,
-        v_now,
         v_next::text::bigint, v_next::text::bigint + age(v_next::xid);
     -- The low watermark stops before the first pending message that is not listed.
     execute format($sql$
@@ -764,7 +715,11 @@ begin
             from %s i
             where i.received_at >= $2 and i.received_at < $3
               and i.processed_at is null and i.retry_count < $4
-              and (select 1 from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
+              and (
+                  select true
+                  from pgtrickle_internal.pgt_inbox_retry_queue q
+                  where q.inbox_name = $1 and q.received_at = i.received_at and q.event_id = i.event_id
+              ) is null
             order by i.received_at, i.event_id
             limit 1
         )))
@@ -786,7 +741,7 @@ $function$;
 
 -- Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer
 -- pending; returns how many. A retention of zero keeps all.
--- Reads and deletes messages; writes pgt_inbox_expired, pgt_inbox_retry_queue.
+-- Reads and deletes messages; writes pgt_inbox_deltas, pgt_inbox_retry_queue.
 create function pgtrickle_internal.pgt_inbox_drain(p_inbox text, p_batch_size integer)
     returns bigint
     language plpgsql
@@ -804,61 +759,59 @@ begin
         with gone as (
             delete from %1$s i
             where i.ctid = any (array(
+                -- Also what is received later than now, as the sender's clock is ahead.
                 select o.ctid
-                from %1$s o
-                where $4 > interval '0' and o.received_at < $3 - $4 and o.processed_at < $3 - $4
-                order by o.received_at, o.event_id
-                limit $2
-                for update skip locked
-            ) || array(
-                -- Received later than now: the sender's clock is ahead.
-                select o.ctid
-                from %1$s o
-                where $4 > interval '0' and o.received_at > $3 and o.processed_at < $3 - $4
-                order by o.received_at, o.event_id
-                limit $2
-                for update skip locked
+                from (values ('-infinity', $3 - $5), ($3, 'infinity')) r (low, high)
+                cross join lateral (
+                    select o.ctid
+                    from %1$s o
+                    where $5 > interval '0' and o.received_at between r.low and r.high and o.processed_at < $3 - $5
+                    order by o.received_at, o.event_id
+                    limit $2
+                    for update skip locked
+                ) o
             ) || array(
                 select o.ctid
                 from pgtrickle_internal.pgt_inbox_dead d
                 join %1$s o on o.event_id = d.event_id
-                where $5 > interval '0' and d.inbox_name = $1 and not d.is_alert and d.alerted in (true, false) -- as the index has it
-                  and d.dead_at < $3 - $5 and o.processed_at is null and o.retry_count >= $6
+                where $6 > interval '0' and d.inbox_name = $1 and d.dead_at < $3 - $6 and o.processed_at is null and o.retry_count >= $4
                 limit $2
                 for update of o skip locked
             ))
             returning i.event_type, i.received_at, i.processed_at
         ),
         counted as (
-            insert into pgtrickle_internal.pgt_inbox_expired as e (inbox_name, event_type, processed, processing_us)
-            select $1, g.event_type, count(*), sum(pgtrickle_internal.pgt_processing_us(g.received_at, g.processed_at))
+            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, is_expired, event_type, received, processed, processing_us)
+            select $1, true, g.event_type, count(*), count(*), sum(pgtrickle_internal.pgt_processing_us(g.received_at, g.processed_at))
             from gone g
             where g.processed_at is not null
             group by g.event_type
-            order by g.event_type -- two sessions that drain at once lock rows in one order
-            on conflict (inbox_name, event_type) do update
-                set processed = e.processed + excluded.processed, processing_us = e.processing_us + excluded.processing_us
         )
         select count(*) from gone
         $sql$, v_table)
     into v_count
-    using p_inbox, p_batch_size, clock_timestamp(),
+    using p_inbox, p_batch_size, clock_timestamp(), v_inbox.max_retries,
         coalesce(v_inbox.processed_retention, make_interval(hours =>
-            least(pgtrickle_internal.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))),
+            least((select s.value from pgtrickle_internal.pgt_setting('inbox_processed_retention_hours') s)::integer, 8766000))),
         coalesce(v_inbox.dead_letter_retention, make_interval(hours =>
-            least(pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours')::integer, 8766000))), v_inbox.max_retries;
+            least((select s.value from pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours') s)::integer, 8766000)));
 
     -- An entry that was changed since this statement began has another xmin: a message that is replayed meanwhile keeps it.
     execute format($sql$
         delete from pgtrickle_internal.pgt_inbox_retry_queue q
         using (
-            select o.event_id, o.xmin as version
-            from pgtrickle_internal.pgt_inbox_retry_queue o
-            where o.inbox_name = $1
-              and not exists (select from %s i where i.event_id = o.event_id and i.processed_at is null and i.retry_count < $2)
+            select q.received_at, q.event_id, q.xmin as version
+            from pgtrickle_internal.pgt_inbox_retry_queue q
+            where q.inbox_name = $1
+              and not exists (
+                  select
+                  from %s i
+                  where i.event_id = q.event_id and case when i.received_at = q.received_at then true end
+                    and i.processed_at is null and i.retry_count < $2
+              )
             limit 10000
-        ) o
-        where q.inbox_name = $1 and q.event_id = o.event_id and q.xmin = o.version
+        ) i
+        where q.inbox_name = $1 and q.received_at = i.received_at and q.event_id = i.event_id and q.xmin = i.version
         $sql$, v_table)
     using p_inbox, v_inbox.max_retries;
     get diagnostics v_rows = row_count;
@@ -867,8 +820,7 @@ end;
 $function$;
 
 -- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, dead letters, alerts.
--- Reads what inbox_health() reads; writes pgt_tasks, pgt_inbox_progress, the inbox, its sequences of attempts, pgt_inbox_dead;
--- notifies pg_trickle_alert.
+-- Writes pgt_tasks, pgt_inbox_progress, the inbox, its sequences of attempts, pgt_inbox_dead; notifies pg_trickle_alert.
 create function pgtrickle_internal.pgt_inbox_tick(p_inbox text)
     returns void
     language plpgsql
@@ -879,37 +831,38 @@ as $function$
 declare
     v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table   regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
-    v_every   interval := interval '0';
     v_slot    record;
-    v_low     timestamptz;
+    v_at      record;
     v_counted bigint;
     v_found   bigint;
     v_most    bigint;
-    v_count   bigint := 0::bigint;
-    v_alert   text;
+    v_count   bigint;
 begin
     -- The table comes first, as in TRUNCATE: the other order deadlocks.
     execute format('lock table %s in access share mode', v_table);
     begin
-        if not pgtrickle_internal.pgt_take_task('inbox ' || p_inbox || ': counts', v_every) then
+        if not pgtrickle_internal.pgt_take_task('inbox ' || p_inbox || ': counts', interval '0') then
             return;
         end if;
         perform pgtrickle_internal.pgt_inbox_settle(p_inbox);
 
         -- Messages that had all their attempts are dead letters, also where the claim that found this was rolled back. Each is looked for
-        -- once, as another attempt says. If the claim was not rolled back, this version of its row is no more.
+        -- once, as another attempt says. If the claim was not rolled back, this version of its row is no more. A sequence is free again
+        -- when its message was not counted for half an hour.
         for v_slot in
             select s.*
             from (
-        select v.slot, v.value, v.value >> 12 as version, format('(%s,%s)', v.value >> 33, (v.value >> 22) & 2047)::tid as place,
-               (v.value >> 12) & 1023 as xmin_end, (v.value >> 10) & 3 as counted, v.value & 1023 as attempts
-        from unnest(v_inbox.attempts) n
-        cross join lateral (select format('%I.%I', 'pgtrickle_internal', n)::regclass as slot) s
-        cross join lateral (select s.slot, coalesce(pg_sequence_last_value(s.slot), 0) as value) v
+                select s.slot, v.value, v.value >> 12 as version, (v.value >> 10) & 3 as counted, v.value & 1023 as attempts,
+                       ('(' || (v.value >> 33) || ',' || ((v.value >> 22) & 2047) || ')')::tid as place, (v.value >> 12) & 1023 as xmin_end
+                from unnest(v_inbox.attempts) n
+                cross join lateral (select ('pgtrickle_internal.' || quote_ident(n))::regclass as slot) s
+                cross join lateral (select coalesce(pg_sequence_last_value(s.slot), 0) as value) v
             ) s
-            where s.attempts = v_inbox.max_attempts
+            where s.attempts = v_inbox.max_attempts or s.value > 0 and
+                ((floor(extract(epoch from clock_timestamp()) / 1800)::bigint & 3) - s.counted) & 3 > 1
         loop
-            perform setval(v_slot.slot, v_slot.value + 1);
+            perform setval(v_slot.slot, case v_slot.attempts when v_inbox.max_attempts then v_slot.value + 1 else 0 end);
+            continue when v_slot.attempts <> v_inbox.max_attempts;
             execute format($sql$
                 update %1$s i
                 set retry_count = greatest(i.retry_count, $3), error = $4
@@ -926,37 +879,34 @@ begin
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
         -- the backlog is below a thousand.
-        v_low := (select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit
-            1);
-        if v_low > '-infinity' then
+        select p.* into v_at from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1;
+        if v_at.low_watermark > '-infinity' then
             execute format($sql$
                 select (pgtrickle.inbox_health($1) ->> 'pending_count')::bigint, count(*)
                 from (
                     (
                         select from %1$s i
                         where i.received_at >= $2 and i.processed_at is null and i.retry_count < $3 and not exists (
-                            select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id
+                            select
+                            from pgtrickle_internal.pgt_inbox_retry_queue q
+                            where q.inbox_name = $1 and q.received_at = i.received_at and q.event_id = i.event_id
                         )
                         limit 1001
                     )
                     union all
                     (
                         select from pgtrickle_internal.pgt_inbox_retry_queue q
-                        join %1$s i on i.event_id = q.event_id
+                        join %1$s i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
                         where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $3
                         limit 1001
                     )
                 ) f
                 $sql$, v_table)
             into v_counted, v_found
-            using p_inbox, v_low, v_inbox.max_retries;
+            using p_inbox, v_at.low_watermark, v_inbox.max_retries;
             if v_found <= 1000 and v_found <> v_counted then
                 insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at, folded_no)
-                select p_inbox, p.counted_at, p.folded_no
-                from pgtrickle_internal.pgt_inbox_progress p
-                where p.inbox_name = p_inbox
-                order by p.no desc
-                limit 1;
+                values (p_inbox, v_at.counted_at, v_at.folded_no);
                 raise warning using
                     message = 'inbox ' || p_inbox || ': ' || v_counted || ' messages are counted as pending, ' || v_found || ' were found',
                     hint = 'Were triggers disabled? The low watermark is moved back; to recount, call after_restore().';
@@ -965,42 +915,36 @@ begin
 
         -- New dead letters are alerted once, those beyond the cap in one sum.
         if v_inbox.with_dead_letter and exists (
-            select from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and not d.alerted and not d.is_alert
+            select from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = p_inbox and not d.alerted
         ) then
-            v_most := pgtrickle_internal.pgt_setting('inbox_dlq_alert_max_per_refresh')::bigint;
+            v_most := (select s.value from pgtrickle_internal.pgt_setting('inbox_dlq_alert_max_per_refresh') s)::bigint;
             -- A notification holds less than 8000 bytes: texts are cut if it would not.
-            for v_alert in execute format($sql$
+            execute format($sql$
                 with seen as (
                     update pgtrickle_internal.pgt_inbox_dead d
                     set alerted = true
-                    where d.inbox_name = $1 and not d.alerted and not d.is_alert
+                    where d.inbox_name = $1 and not d.alerted
                     returning d.event_id, d.dead_at
-                ),
-                noted as (
-                    insert into pgtrickle_internal.pgt_inbox_dead (inbox_name, event_id, is_alert, dead_at)
-                    select $1, s.event_id, true, s.dead_at
-                    from seen s
-                    on conflict (inbox_name, event_id, is_alert) do nothing
                 )
-                select case when octet_length(a.alert::text) <= 7900 then a.alert else a.alert || jsonb_build_object(
-                           'event_id', left(i.event_id, 400), 'event_type', left(i.event_type, 100), 'error', left(i.error, 100)
-                       ) end::text
-                from seen s
-                join %s i on i.event_id = s.event_id
-                cross join lateral (select jsonb_build_object(
-                    'type', 'inbox_dlq_message', 'inbox', $1, 'event_id', i.event_id, 'event_type', i.event_type,
-                    'retry_count', i.retry_count, 'error', i.error
-                ) as alert) a
-                where i.processed_at is null and i.retry_count >= $2
-                order by s.dead_at, s.event_id
+                select count(*), count(pg_notify('pg_trickle_alert', case
+                           when octet_length(a.alert::text) <= 7900 then a.alert
+                           else a.alert || jsonb_build_object(
+                               'event_id', left(a.event_id, 400), 'event_type', left(a.event_type, 100), 'error', left(a.error, 100)
+                           )
+                       end::text)) filter (where a.no <= $3)
+                from (
+                    select i.event_id, i.event_type, i.error, row_number() over (order by s.dead_at, s.event_id) as no,
+                           jsonb_build_object(
+                               'type', 'inbox_dlq_message', 'inbox', $1, 'event_id', i.event_id, 'event_type', i.event_type,
+                               'retry_count', i.retry_count, 'error', i.error
+                           ) as alert
+                    from seen s
+                    join %s i on i.event_id = s.event_id
+                    where i.processed_at is null and i.retry_count >= $2
+                ) a
                 $sql$, v_table)
-                using p_inbox, v_inbox.max_retries
-            loop
-                v_count := v_count + 1;
-                if v_count <= v_most then
-                    perform pg_notify('pg_trickle_alert', v_alert);
-                end if;
-            end loop;
+            into v_count
+            using p_inbox, v_inbox.max_retries, v_most;
             if v_count > v_most then
                 perform pg_notify(
                     'pg_trickle_alert', jsonb_build_object('type', 'inbox_dlq_batch', 'inbox', p_inbox, 'count', v_count - v_most)::text
@@ -1088,8 +1032,8 @@ $function$;
 comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is
     'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
 
--- The first pending messages of an inbox in processing order; takes no lock.
--- Reads the inbox, pgt_inbox_retry_queue, pgt_inbox_progress.
+-- Pending messages of an inbox in processing order.
+-- Reads the inbox's view of them, without locks.
 create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 100)
     returns table (
         event_id text, event_type text, source text, aggregate_id text, payload jsonb,
@@ -1097,59 +1041,45 @@ create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 10
     )
     language plpgsql
     stable
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set enable_sort = off
     set jit = off
 as $function$
-#variable_conflict use_column
-declare
-    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
 begin
     if p_limit is null or p_limit < 0 then
         raise exception using
             errcode = '22023',
             message = 'p_limit must be zero or more',
-            detail = 'Inbox ' || p_inbox || '.',
+            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
             hint = 'Give the number of messages to return.';
     end if;
-    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, sequence, priority in execute format($sql$
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
-               i.received_at, i.retry_count, i.trace_id, null::text, null::integer
-        from (
-            (
-                select i.* from %1$s i
-                where i.received_at >= $3
-                  and i.processed_at is null and i.retry_count < $4
-                  and (select 1 from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 and q.event_id = i.event_id) is null
-                order by i.received_at, i.event_id
-                limit $2
-            )
-            union all
-            (
-                select i.*
-                from pgtrickle_internal.pgt_inbox_retry_queue q
-                join %1$s i on i.event_id = q.event_id
-                where q.inbox_name = $1 and q.due_at <= clock_timestamp() and i.processed_at is null and i.retry_count < $4
-                order by q.received_at, q.event_id
-                limit $2
-            )
-        ) i
-        order by i.received_at, i.event_id
-        limit $2
-        $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
-    using p_inbox, p_limit, coalesce((
-        select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1
-    ), '-infinity'), v_inbox.max_retries
-    loop
-        return next;
-    end loop;
+    case p_inbox
+        when 'order_events' then
+            return query
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
+                   i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+            from pgtrickle.order_events_pending i
+            order by i.received_at, i.event_id
+            limit p_limit;
+        when 'payments' then
+            return query
+            select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
+                   i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+            from pgtrickle.payments_pending i
+            order by i.received_at, i.event_id
+            limit p_limit;
+        else
+            perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
+    end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_pending(text, int4) is
-    'The first pending messages of an inbox in processing order; takes no lock. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_pending(text, int4) is 'Pending messages of an inbox in processing order. (Sluice: shop in pgtrickle)';
 
--- Pending messages of an inbox, locked for the caller's transaction; other claims do not see them until it ends.
--- Locks rows of the inbox.
+-- Locks pending messages of an inbox for the caller's transaction and returns them. Other claims do not see them until it ends.
 create function pgtrickle.inbox_claim(
     p_inbox text, p_limit integer default 1, p_worker_id integer default null, p_total_workers integer default null
 )
@@ -1180,8 +1110,7 @@ begin
 end;
 $function$;
 comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is
-    'Pending messages of an inbox, locked for the caller''s transaction; other claims do not see them until it ends. (Sluice: shop in '
-    'pgtrickle)';
+    'Locks pending messages of an inbox for the caller''s transaction and returns them. (Sluice: shop in pgtrickle)';
 
 -- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
 -- Writes the inbox.
@@ -1226,7 +1155,7 @@ $function$;
 comment on function pgtrickle.inbox_mark_processed(text, text) is
     'Marks a message as processed; false if it was processed before. (Sluice: shop in pgtrickle)';
 
--- Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far.
+-- Counts a failure of a message and keeps its error, 1000 characters at most; returns the failures so far.
 -- Writes the inbox.
 create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id text, p_error text)
     returns integer
@@ -1286,10 +1215,9 @@ begin
 end;
 $function$;
 comment on function pgtrickle.inbox_mark_failed(text, text, text) is
-    'Counts a failure of a message and keeps the first 1000 characters of its error; returns the failures so far. (Sluice: shop in '
-    'pgtrickle)';
+    'Counts a failure of a message and keeps its error, 1000 characters at most; returns the failures so far. (Sluice: shop in pgtrickle)';
 
--- Makes failed and dead messages pending again, processed ones only if p_include_processed is true; returns their number.
+-- Makes failed and dead messages pending again, and processed ones if p_include_processed; returns how many.
 -- Writes the inbox; notifies pg_trickle_alert.
 create function pgtrickle.replay_inbox_messages(
     p_inbox text, p_event_ids text[] default null, p_event_type text default null, p_include_processed boolean default false
@@ -1328,10 +1256,10 @@ begin
 end;
 $function$;
 comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is
-    'Makes failed and dead messages pending again, processed ones only if p_include_processed is true; returns their number. (Sluice: shop '
-    'in pgtrickle)';
+    'Makes failed and dead messages pending again, and processed ones if p_include_processed; returns how many. (Sluice: shop in '
+    'pgtrickle)';
 
--- Stops claims of an inbox from handing out messages; receiving goes on.
+-- Stops claims of an inbox; receiving goes on.
 -- Writes pgt_inbox_claims.
 create function pgtrickle.pause_inbox(p_inbox text)
     returns void
@@ -1344,8 +1272,7 @@ begin
     on conflict do nothing;
 end;
 $function$;
-comment on function pgtrickle.pause_inbox(text) is
-    'Stops claims of an inbox from handing out messages; receiving goes on. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pause_inbox(text) is 'Stops claims of an inbox; receiving goes on. (Sluice: shop in pgtrickle)';
 
 -- Lets claims of an inbox hand out messages again.
 -- Writes pgt_inbox_claims.
@@ -1360,8 +1287,8 @@ end;
 $function$;
 comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again. (Sluice: shop in pgtrickle)';
 
--- Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical; its cost does not grow with the table.
--- Reads pgt_inbox_config, pgt_inbox_progress, pgt_inbox_deltas, pgt_inbox_expired, pgt_inbox_retry_queue, the inbox.
+-- Counts, rates of the last minute and status of an inbox. Its cost does not grow with the table.
+-- Reads pgt_inbox_config, pgt_inbox_progress, pgt_inbox_deltas, pgt_inbox_retry_queue, the inbox.
 create function pgtrickle.inbox_health(p_inbox text)
     returns jsonb
     language plpgsql
@@ -1403,7 +1330,7 @@ begin
             (
                 select i.received_at
                 from pgtrickle_internal.pgt_inbox_retry_queue q
-                join %1$s i on i.event_id = q.event_id
+                join %1$s i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
                 where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
                 order by q.received_at, q.event_id
                 limit 1
@@ -1415,21 +1342,15 @@ begin
     select v_new + coalesce(sum(
                case when d.received_at >= v_at.counted_at then 0 else d.received end - d.processed - d.dead_letter
            ), 0)::bigint as pending,
-           coalesce(sum(d.dead_letter), 0)::bigint as dead_letter, coalesce(sum(d.processed), 0) + max(e.processed) as processed,
-           coalesce(sum(d.processing_us), 0) + max(e.processing_us) as processing_us,
+           coalesce(sum(d.dead_letter), 0)::bigint as dead_letter, sum(d.processed) as processed, sum(d.processing_us) as processing_us,
            greatest(0, coalesce(sum(d.finished) filter (where d.is_recent), 0))::bigint as finished,
            sum(d.calls) filter (where d.is_recent) as calls, sum(d.duplicates) filter (where d.is_recent) as duplicates
     into s
     from (
-        select coalesce(sum(e.processed), 0) as processed, coalesce(sum(e.processing_us), 0) as processing_us
-        from pgtrickle_internal.pgt_inbox_expired e
-        where e.inbox_name = p_inbox
-    ) e
-    left join lateral (
         select d.*, d.at between clock_timestamp() - interval '1 minute' and clock_timestamp() as is_recent
         from pgtrickle_internal.pgt_inbox_deltas d
         where d.inbox_name = p_inbox and d.no > v_at.folded_no
-    ) d on true;
+    ) d;
 
     v_status := case
         when v_age >= extract(epoch from v_inbox.critical_pending_age) or s.pending >= 100000 then 'critical'
@@ -1448,12 +1369,10 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.inbox_health(text) is
-    'Counts, rates of the last minute, and whether the inbox is healthy, degraded or critical; its cost does not grow with the table. '
-    '(Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_health(text) is 'Counts, rates of the last minute and status of an inbox. (Sluice: shop in pgtrickle)';
 
 -- The state of every inbox of extension shop.
--- Reads pgt_inbox_config, the settings, pgt_inbox_deltas, pgt_inbox_expired and what inbox_health() reads.
+-- Reads pgt_inbox_config, the settings, pgt_inbox_deltas and what inbox_health() reads.
 create function pgtrickle.inbox_status()
     returns table (
         inbox_name text, inbox_table text, is_managed boolean, max_retries integer, retention_hours numeric, pending_count bigint,
@@ -1465,12 +1384,10 @@ as $function$
     select c.inbox_name, format('%I.%I', c.inbox_schema, c.inbox_table), c.is_managed, c.max_retries,
            round(extract(epoch from coalesce(
                c.processed_retention, make_interval(hours =>
-                   least(pgtrickle_internal.pgt_setting('inbox_processed_retention_hours')::integer, 8766000))
+                   least((select s.value from pgtrickle_internal.pgt_setting('inbox_processed_retention_hours') s)::integer, 8766000))
            )) / 3600, 2),
            h.pending_count, h.dlq_count,
-           coalesce((select sum(d.processed) from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = c.inbox_name), 0)::bigint
-               + coalesce((select sum(e.processed) from pgtrickle_internal.pgt_inbox_expired e where e.inbox_name = c.inbox_name),
-                   0)::bigint,
+           coalesce((select sum(d.processed) from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = c.inbox_name), 0)::bigint,
            h.oldest_pending_age_sec, pg_total_relation_size(format('%I.%I', c.inbox_schema, c.inbox_table)::regclass), c.created_at
     from pgtrickle.pgt_inbox_config c
     cross join lateral jsonb_to_record(pgtrickle.inbox_health(c.inbox_name)) h (
@@ -1479,7 +1396,7 @@ as $function$
 $function$;
 comment on function pgtrickle.inbox_status() is 'The state of every inbox of extension shop. (Sluice: shop in pgtrickle)';
 
--- The state of one inbox: counts, rates, commonest errors, runs of its background tasks.
+-- The state of one inbox: counts, rates, errors and tasks.
 -- Reads the inbox, pgt_inbox_dead, pgt_inbox_retry_queue, pgt_tasks and what inbox_status() and inbox_health() read.
 create function pgtrickle.inbox_status(p_inbox text)
     returns jsonb
@@ -1500,11 +1417,7 @@ begin
         from (
             select i.error, count(*) as count
             from (
-                (
-                    select d.event_id from pgtrickle_internal.pgt_inbox_dead d
-                    where d.inbox_name = $1 and not d.is_alert
-                    order by d.alerted desc, d.dead_at desc limit 1000
-                )
+                (select d.event_id from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = $1 order by d.dead_at desc limit 1000)
                 union
                 (select q.event_id from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 order by q.due_at limit 1000)
             ) f
@@ -1534,8 +1447,7 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.inbox_status(text) is
-    'The state of one inbox: counts, rates, commonest errors, runs of its background tasks. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, errors and tasks. (Sluice: shop in pgtrickle)';
 
 -- Creates triggers on users' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. No script of
 -- an extension does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
@@ -1547,22 +1459,16 @@ as $function$
 begin
     -- A value that the owner changed stays; one that is still the old spec's follows the spec.
     insert into pgtrickle.pgt_settings as s (name, value, spec_value, at_least)
-    select d.name, d.value, d.value, d.at_least
-    from pgtrickle_internal.pgt_setting_spec() d
+    select d.name, d.spec_value, d.spec_value, d.at_least
+    from pgtrickle_internal.pgt_setting() d
     on conflict (name) do update
         set value = case when s.value = s.spec_value then excluded.value else s.value end,
             spec_value = excluded.spec_value,
             at_least = excluded.at_least
         where (s.spec_value, s.at_least) is distinct from (excluded.spec_value, excluded.at_least);
-    insert into pgtrickle_internal.pgt_origin as o (system_identifier, database_oid, attached)
-    select c.system_identifier, d.oid::bigint, e.digest
-    from pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
-    where d.datname = current_database()
-    on conflict (only_row) do update
-        set attached = excluded.attached, row_xmin = null
-        where o.attached is distinct from excluded.attached and o.row_xmin is not distinct from o.xmin::text;
-    update pgtrickle_internal.pgt_origin o set row_xmin = o.xmin::text where o.row_xmin is null;
-    insert into pgtrickle_internal.pgt_version_history (no, version, digest, flavour, way, installed_at)
+    insert into pgtrickle_internal.pgt_version_history (
+        no, version, digest, flavour, way, installed_at, system_identifier, database_oid, row_xmin
+    )
     select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
            case
                when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
@@ -1571,19 +1477,25 @@ begin
                    then 'tle' -- which keeps control files as functions
                else 'extension'
            end,
-           e.installed_at
+           e.installed_at,
+           -- Data that was restored and then upgraded is still to be recomputed.
+           coalesce(h.system_identifier, c.system_identifier), coalesce(h.database_oid, d.oid::bigint),
+           case when h.row_xmin <> h.own_xmin then h.row_xmin end
     from pgtrickle.pgt_extension e
-    left join (select l.* from pgtrickle_internal.pgt_version_history l order by l.no desc limit 1) h on true
+    cross join pg_control_system() c
+    join pg_database d on d.datname = current_database()
+    left join (select l.*, l.xmin::text as own_xmin from pgtrickle_internal.pgt_version_history l order by l.no desc limit 1) h on true
     where (h.version, h.digest) is distinct from (e.version, e.digest)
     on conflict (no) do nothing; -- another session was faster
+    update pgtrickle_internal.pgt_version_history h set row_xmin = h.xmin::text where h.row_xmin is null;
 end;
 $function$;
 comment on function pgtrickle.attach() is
     'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. (Sluice: '
     'shop in pgtrickle)';
 
--- Drops the triggers and stream tables of extension shop, so that its other objects can be dropped.
--- Reads pg_trigger, pg_publication; locks pgt_origin.
+-- Drops the triggers and stream tables of extension shop. Its other objects can be dropped then.
+-- Reads pg_trigger, pg_publication; locks pgt_version_history.
 create function pgtrickle.detach()
     returns void
     language plpgsql
@@ -1591,14 +1503,13 @@ create function pgtrickle.detach()
     set client_min_messages = warning
 as $function$
 begin
-    lock table pgtrickle_internal.pgt_origin in share row exclusive mode; -- no other session attaches or detaches meanwhile
+    lock table pgtrickle_internal.pgt_version_history in share row exclusive mode; -- no other session attaches or detaches meanwhile
 end;
 $function$;
-comment on function pgtrickle.detach() is
-    'Drops the triggers and stream tables of extension shop, so that its other objects can be dropped. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.detach() is 'Drops the triggers and stream tables of extension shop. (Sluice: shop in pgtrickle)';
 
--- Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here.
--- Writes what is derived from each inbox, and pgt_origin.
+-- Recomputes derived data after a restore into another cluster. Its transaction ids and counts are not valid here.
+-- Writes what is derived from each inbox, and pgt_version_history.
 -- Keeps writers out of an inbox while it is counted.
 create function pgtrickle.after_restore()
     returns void
@@ -1608,19 +1519,18 @@ as $function$
 begin
     perform pgtrickle_internal.pgt_inbox_rebuild(c.inbox_name) from pgtrickle.pgt_inbox_config c;
     perform pgtrickle.attach();
-    update pgtrickle_internal.pgt_origin o
+    update pgtrickle_internal.pgt_version_history h
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
     where d.datname = current_database();
-    update pgtrickle_internal.pgt_origin o set row_xmin = o.xmin::text;
+    update pgtrickle_internal.pgt_version_history h set row_xmin = h.xmin::text;
 end;
 $function$;
 comment on function pgtrickle.after_restore() is
-    'Recomputes derived data after a restore, because transaction ids and counts of another cluster are not valid here. (Sluice: shop in '
-    'pgtrickle)';
+    'Recomputes derived data after a restore into another cluster. (Sluice: shop in pgtrickle)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
--- Reads pgt_origin, pgt_extension.
+-- Reads pgt_version_history, pgt_extension.
 create function pgtrickle_internal.pgt_check_origin()
     returns void
     language plpgsql
@@ -1632,16 +1542,18 @@ declare
     v_attached boolean;
 begin
     for v_look in 1..2 loop
-        select (o.system_identifier, o.database_oid, o.row_xmin) is not distinct from (c.system_identifier, d.oid::bigint, o.xmin::text),
-               o.attached = e.digest
+        select (h.system_identifier, h.database_oid, h.row_xmin) is not distinct from (c.system_identifier, d.oid::bigint, h.xmin::text),
+               (h.version, h.digest) = (e.version, e.digest)
         into v_known, v_attached
-        from pgtrickle_internal.pgt_origin o, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
-        where d.datname = current_database();
+        from pgtrickle_internal.pgt_version_history h, pgtrickle.pgt_extension e, pg_control_system() c, pg_database d
+        where d.datname = current_database()
+        order by h.no desc
+        limit 1;
         if v_known and v_attached then
             return;
         end if;
         -- One session does it; the others wait here, look again and find it done.
-        lock table pgtrickle_internal.pgt_origin in share row exclusive mode;
+        lock table pgtrickle_internal.pgt_version_history in share row exclusive mode;
     end loop;
     if not v_known then
         perform pgtrickle.after_restore();
@@ -1701,11 +1613,11 @@ begin
     call pgtrickle_internal.pgt_commit(p_commits);
     perform pgtrickle_internal.pgt_check_origin();
     call pgtrickle_internal.pgt_commit(p_commits);
-    if pgtrickle_internal.pgt_setting('inbox_enabled') <> 'on' then
+    if (select s.value from pgtrickle_internal.pgt_setting('inbox_enabled') s) <> 'on' then
         return;
     end if;
-    v_batch := greatest(1, pgtrickle_internal.pgt_setting('inbox_drain_batch_size')::integer);
-    v_interval := make_interval(secs => pgtrickle_internal.pgt_setting('inbox_drain_interval_seconds')::float8);
+    v_batch := greatest(1, (select s.value from pgtrickle_internal.pgt_setting('inbox_drain_batch_size') s)::integer);
+    v_interval := make_interval(secs => (select s.value from pgtrickle_internal.pgt_setting('inbox_drain_interval_seconds') s)::float8);
     foreach v_name in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
         perform pgtrickle_internal.pgt_inbox_tick(v_name);
         call pgtrickle_internal.pgt_commit(p_commits);
@@ -1730,7 +1642,7 @@ $procedure$;
 comment on procedure pgtrickle.tick(bool) is
     'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: shop in pgtrickle)';
 
--- Runs the pass of tick() in the caller's transaction, for dbt and tests.
+-- Runs the pass of tick() in the caller's transaction. For dbt and tests.
 create function pgtrickle.tick_once()
     returns void
     language plpgsql
@@ -1740,8 +1652,7 @@ begin
     call pgtrickle.tick(false);
 end;
 $function$;
-comment on function pgtrickle.tick_once() is
-    'Runs the pass of tick() in the caller''s transaction, for dbt and tests. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.tick_once() is 'Runs the pass of tick() in the caller''s transaction. (Sluice: shop in pgtrickle)';
 
 -- Ticks every p_every for p_for: the pg_cron job of every minute calls it.
 create procedure pgtrickle.run(p_for interval default '59 seconds', p_every interval default '1 second')
@@ -1774,7 +1685,7 @@ comment on procedure pgtrickle.run("interval", "interval") is
 
 -- ==== Inboxes =============================================================================================
 
--- Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set.
+-- Messages of inbox order_events: received once by event_id, pending until processed.
 --
 -- Half of each page stays free, and no index names processed_at, error or retry_count: marking a message is a HOT update in its page, which
 -- keeps claims cheap. Ids are compared byte by byte.
@@ -1799,17 +1710,13 @@ create table pgtrickle.order_events (
     autovacuum_analyze_scale_factor = 0.05
 );
 comment on table pgtrickle.order_events is
-    'Messages of inbox order_events: one row each, received once by event_id, pending until processed_at is set. (Sluice: shop in '
-    'pgtrickle)';
+    'Messages of inbox order_events: received once by event_id, pending until processed. (Sluice: shop in pgtrickle)';
 
 -- The processing order of inbox order_events.
 create index order_events_order on pgtrickle.order_events (received_at, event_id);
 
 -- Where the next claim of inbox order_events starts, a hint that all workers see at once: received_at in microseconds since 1970.
 create sequence pgtrickle_internal.order_events_claim_cursor minvalue 0 start 0;
-
--- Until when claims of inbox order_events hand out one at a time what may have come back, in seconds since 1970; survives their rollback.
-create sequence pgtrickle_internal.order_events_alone_until minvalue 0 start 0;
 
 -- What inbox order_events receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
 create sequence pgtrickle_internal.order_events_high_watermark minvalue 0 start 0;
@@ -1878,7 +1785,6 @@ declare
     v_base    bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
     v_own     bigint := pg_current_xact_id_if_assigned()::text::bigint;
     v_at      record; -- where the inbox is
-    v_retries boolean;
     v_from_at timestamptz;
     v_from_id text := '';
     v_to_at   timestamptz := timestamptz 'infinity';
@@ -1887,11 +1793,11 @@ declare
     v_count   integer := 0;
 begin
     -- Everything a claim must know, in one query.
-    select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
+    select k.is_paused, k.has_retries, k.is_alone, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
            exists (
                select
                from (
-                   select i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
+                   select i.received_at, i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
                    from pgtrickle.order_events i
                    where i.received_at >= k.low_watermark and i.received_at < k.cursor_at
                    order by i.received_at, i.event_id
@@ -1899,13 +1805,21 @@ begin
                ) i
                where i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
                  and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
-                 and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
-                     i.event_id) is null
+                 and (
+                     select true
+                     from pgtrickle_internal.pgt_inbox_retry_queue q
+                     where q.inbox_name = 'order_events' and q.received_at = i.received_at and q.event_id = i.event_id
+                 ) is null
            ) as is_given_back
     into v_at
     from (
         select exists (select from pgtrickle_internal.pgt_inbox_claims p where p.inbox_name = 'order_events' and p.no = 0) as is_paused,
                exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events') as has_retries,
+               -- In the second half of its attempts a message is claimed alone, which distinguishes the one that kills its worker from
+               -- those claimed together with it.
+               greatest((select a.last_value & 1023 from pgtrickle_internal.order_events_attempts_0 a),
+                   (select a.last_value & 1023 from pgtrickle_internal.order_events_attempts_1 a)) >= 9
+                   as is_alone,
                coalesce((
                    select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no
                        desc limit 1
@@ -1917,20 +1831,18 @@ begin
         select l.last_at, l.last_id from pgtrickle_internal.pgt_inbox_claims l where l.inbox_name = 'order_events' order by l.no desc limit
             1
     ) m on true;
-    v_retries := v_at.has_retries;
     if v_at.is_paused then
         return;
-    elsif (v_retries or v_at.is_given_back or p_total_workers is not null) and
-        (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
+    elsif v_at.is_alone and (v_at.has_retries or v_at.is_given_back or p_total_workers is not null) then
         p_limit := least(p_limit, 1);
     end if;
 
     -- Most of the time the retry queue is empty, and then neither this query nor the look-up of each message below is needed.
-    if v_retries then
+    if v_at.has_retries then
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
             from pgtrickle_internal.pgt_inbox_retry_queue q
-            join pgtrickle.order_events i on i.event_id = q.event_id
+            join pgtrickle.order_events i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
             where q.inbox_name = 'order_events' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
@@ -1969,8 +1881,11 @@ begin
             where (i.received_at, i.event_id) >= (v_from_at, v_from_id) and i.received_at <= v_to_at
               and i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
               and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
-              and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and
-                  q.event_id = i.event_id) is null)
+              and (not v_at.has_retries or (
+                  select true
+                  from pgtrickle_internal.pgt_inbox_retry_queue q
+                  where q.inbox_name = 'order_events' and q.received_at = i.received_at and q.event_id = i.event_id
+              ) is null)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by i.received_at, i.event_id
             limit p_limit - v_count
@@ -2002,7 +1917,7 @@ begin
         v_to_at := v_from_at;
         v_from_at := v_at.low_watermark;
         v_from_id := '';
-        if (select a.last_value from pgtrickle_internal.order_events_alone_until a) > extract(epoch from v_now) then
+        if v_at.is_alone then
             p_limit := least(p_limit, greatest(v_count, 1));
         end if;
     end loop;
@@ -2021,24 +1936,31 @@ create view pgtrickle.order_events_pending as
 (
     -- Sorted, and with a limit that is none: so the planner serves a reader's limit from the index.
     select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
-       i.error, i.retry_count, i.trace_id, i.available_at
+           i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.order_events i
     where i.received_at >= coalesce((
         select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'order_events' order by p.no desc limit 1
     ), '-infinity')
       and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
-      and not exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'order_events' and q.event_id =
-          i.event_id)
+      and not exists (
+          select
+          from pgtrickle_internal.pgt_inbox_retry_queue q
+          where q.inbox_name = 'order_events' and q.received_at = i.received_at and q.event_id = i.event_id
+      )
     order by i.received_at, i.event_id
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
-       i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle_internal.pgt_inbox_retry_queue q
-join pgtrickle.order_events i on i.event_id = q.event_id
-where q.inbox_name = 'order_events'
-  and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
+(
+    select q.event_id, i.event_type, i.source, i.aggregate_id, i.payload, q.received_at, i.processed_at,
+           i.error, i.retry_count, i.trace_id, i.available_at
+    from pgtrickle_internal.pgt_inbox_retry_queue q
+    join pgtrickle.order_events i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
+    where q.inbox_name = 'order_events'
+      and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
+    order by q.received_at, q.event_id
+    limit (select null::bigint)
+);
 comment on view pgtrickle.order_events_pending is
     'Pending messages of inbox order_events: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
@@ -2048,17 +1970,21 @@ select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received
        i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle_internal.pgt_inbox_dead d
 join pgtrickle.order_events i on i.event_id = d.event_id
-where d.inbox_name = 'order_events' and not d.is_alert and i.processed_at is null and i.retry_count >= 3;
+where d.inbox_name = 'order_events' and i.processed_at is null and i.retry_count >= 3
+  -- A restored message may be listed twice until after_restore() has run.
+  and (d.alerted or not exists (
+      select from pgtrickle_internal.pgt_inbox_dead a where a.inbox_name = 'order_events' and a.alerted and a.event_id = d.event_id
+  ));
 comment on view pgtrickle.order_events_dlq is
     'Dead letters of inbox order_events: messages that failed 3 times. (Sluice: shop in pgtrickle)';
 
--- Statistics of inbox order_events per event type, exact at every moment; processed survives retention.
+-- Exact statistics of inbox order_events per event type, which survive retention.
 create view pgtrickle.order_events_stats as
 select c.event_type,
        sum(c.received - c.processed - c.dead_letter)::bigint as pending,
-       sum(c.processed + c.expired)::bigint as processed,
+       sum(c.processed)::bigint as processed,
        sum(c.dead_letter)::bigint as dead_letter,
-       round(sum(c.processing_us) / 1000000.0 / nullif(sum(c.processed + c.expired), 0), 6) as avg_processing_time_sec
+       round(sum(c.processing_us) / 1000000.0 / nullif(sum(c.processed), 0), 6) as avg_processing_time_sec
 from (
     select coalesce(max(n.counted_at), '-infinity') as counted_at, coalesce(max(n.folded_no), 0) as folded_no
     from (
@@ -2068,15 +1994,12 @@ from (
 ) p
 cross join lateral (
     select d.event_type, case when d.received_at >= p.counted_at then 0 else d.received end as received, d.processed, d.dead_letter,
-           d.processing_us, 0 as expired
+           d.processing_us
     from pgtrickle_internal.pgt_inbox_deltas d
     where d.inbox_name = 'order_events' and d.no > p.folded_no and d.event_type is not null
     union all
-    select e.event_type, 0, 0, 0, e.processing_us, e.processed from pgtrickle_internal.pgt_inbox_expired e where e.inbox_name =
-        'order_events'
-    union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
-    select i.event_type, 1, 0, 0, 0, 0
+    select i.event_type, 1, 0, 0, 0
     from (
         select i.event_type
         from pgtrickle.order_events i
@@ -2086,9 +2009,9 @@ cross join lateral (
     ) i
 ) c
 group by c.event_type
-having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
+having sum(c.received) <> 0 or sum(c.processed) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.order_events_stats is
-    'Statistics of inbox order_events per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
+    'Exact statistics of inbox order_events per event type, which survive retention. (Sluice: shop in pgtrickle)';
 select setval('pgtrickle_internal.order_events_high_watermark'::regclass, 0);
 
 -- Each session that inserts reads it in the condition of a trigger.
@@ -2098,18 +2021,17 @@ insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
     retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
     with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
-    claim_cursor, attempts, alone_until, high_watermark
+    claim_cursor, attempts, high_watermark
 ) values (
     'order_events', 'pgtrickle', 'order_events', true, 'event_id', 'event_type', 'processed_at',
     'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
-    'order_events_claim_cursor', array['order_events_attempts_0', 'order_events_attempts_1'], 'order_events_alone_until',
-        'order_events_high_watermark'
+    'order_events_claim_cursor', array['order_events_attempts_0', 'order_events_attempts_1'], 'order_events_high_watermark'
 );
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: retention');
 
--- Messages of inbox payments: one row each, received once by event_id, pending until processed_at is set.
+-- Messages of inbox payments: received once by event_id, pending until processed.
 --
 -- Half of each page stays free, and no index names processed_at, error or retry_count: marking a message is a HOT update in its page, which
 -- keeps claims cheap. Ids are compared byte by byte.
@@ -2133,17 +2055,14 @@ create table pgtrickle.payments (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.payments is 'Messages of inbox payments: one row each, received once by event_id, pending until processed_at is '
-    'set. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.payments is 'Messages of inbox payments: received once by event_id, pending until processed. (Sluice: shop in '
+    'pgtrickle)';
 
 -- The processing order of inbox payments.
 create index payments_order on pgtrickle.payments (received_at, event_id);
 
 -- Where the next claim of inbox payments starts, a hint that all workers see at once: received_at in microseconds since 1970.
 create sequence pgtrickle_internal.payments_claim_cursor minvalue 0 start 0;
-
--- Until when claims of inbox payments hand out one at a time what may have come back, in seconds since 1970; survives their rollback.
-create sequence pgtrickle_internal.payments_alone_until minvalue 0 start 0;
 
 -- What inbox payments receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
 create sequence pgtrickle_internal.payments_high_watermark minvalue 0 start 0;
@@ -2212,7 +2131,6 @@ declare
     v_base    bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
     v_own     bigint := pg_current_xact_id_if_assigned()::text::bigint;
     v_at      record; -- where the inbox is
-    v_retries boolean;
     v_from_at timestamptz;
     v_from_id text := '';
     v_to_at   timestamptz := timestamptz 'infinity';
@@ -2221,11 +2139,11 @@ declare
     v_count   integer := 0;
 begin
     -- Everything a claim must know, in one query.
-    select k.is_paused, k.has_retries, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
+    select k.is_paused, k.has_retries, k.is_alone, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
            exists (
                select
                from (
-                   select i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
+                   select i.received_at, i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
                    from pgtrickle.payments i
                    where i.received_at >= k.low_watermark and i.received_at < k.cursor_at
                    order by i.received_at, i.event_id
@@ -2233,13 +2151,21 @@ begin
                ) i
                where i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
                  and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
-                 and (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id =
-                     i.event_id) is null
+                 and (
+                     select true
+                     from pgtrickle_internal.pgt_inbox_retry_queue q
+                     where q.inbox_name = 'payments' and q.received_at = i.received_at and q.event_id = i.event_id
+                 ) is null
            ) as is_given_back
     into v_at
     from (
         select exists (select from pgtrickle_internal.pgt_inbox_claims p where p.inbox_name = 'payments' and p.no = 0) as is_paused,
                exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments') as has_retries,
+               -- In the second half of its attempts a message is claimed alone, which distinguishes the one that kills its worker from
+               -- those claimed together with it.
+               greatest((select a.last_value & 1023 from pgtrickle_internal.payments_attempts_0 a),
+                   (select a.last_value & 1023 from pgtrickle_internal.payments_attempts_1 a)) >= 9
+                   as is_alone,
                coalesce((
                    select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc
                        limit 1
@@ -2250,20 +2176,18 @@ begin
     left join (
         select l.last_at, l.last_id from pgtrickle_internal.pgt_inbox_claims l where l.inbox_name = 'payments' order by l.no desc limit 1
     ) m on true;
-    v_retries := v_at.has_retries;
     if v_at.is_paused then
         return;
-    elsif (v_retries or v_at.is_given_back or p_total_workers is not null) and
-        (select a.last_value from pgtrickle_internal.payments_alone_until a) > extract(epoch from v_now) then
+    elsif v_at.is_alone and (v_at.has_retries or v_at.is_given_back or p_total_workers is not null) then
         p_limit := least(p_limit, 1);
     end if;
 
     -- Most of the time the retry queue is empty, and then neither this query nor the look-up of each message below is needed.
-    if v_retries then
+    if v_at.has_retries then
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
             from pgtrickle_internal.pgt_inbox_retry_queue q
-            join pgtrickle.payments i on i.event_id = q.event_id
+            join pgtrickle.payments i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
             where q.inbox_name = 'payments' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
@@ -2302,8 +2226,11 @@ begin
             where (i.received_at, i.event_id) >= (v_from_at, v_from_id) and i.received_at <= v_to_at
               and i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
               and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
-              and (not v_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and
-                  q.event_id = i.event_id) is null)
+              and (not v_at.has_retries or (
+                  select true
+                  from pgtrickle_internal.pgt_inbox_retry_queue q
+                  where q.inbox_name = 'payments' and q.received_at = i.received_at and q.event_id = i.event_id
+              ) is null)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by i.received_at, i.event_id
             limit p_limit - v_count
@@ -2334,7 +2261,7 @@ begin
         v_to_at := v_from_at;
         v_from_at := v_at.low_watermark;
         v_from_id := '';
-        if (select a.last_value from pgtrickle_internal.payments_alone_until a) > extract(epoch from v_now) then
+        if v_at.is_alone then
             p_limit := least(p_limit, greatest(v_count, 1));
         end if;
     end loop;
@@ -2353,23 +2280,31 @@ create view pgtrickle.payments_pending as
 (
     -- Sorted, and with a limit that is none: so the planner serves a reader's limit from the index.
     select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
-       i.error, i.retry_count, i.trace_id, i.available_at
+           i.error, i.retry_count, i.trace_id, i.available_at
     from pgtrickle.payments i
     where i.received_at >= coalesce((
         select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
     ), '-infinity')
       and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
-      and not exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments' and q.event_id = i.event_id)
+      and not exists (
+          select
+          from pgtrickle_internal.pgt_inbox_retry_queue q
+          where q.inbox_name = 'payments' and q.received_at = i.received_at and q.event_id = i.event_id
+      )
     order by i.received_at, i.event_id
     limit (select null::bigint)
 )
 union all
-select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
-       i.error, i.retry_count, i.trace_id, i.available_at
-from pgtrickle_internal.pgt_inbox_retry_queue q
-join pgtrickle.payments i on i.event_id = q.event_id
-where q.inbox_name = 'payments'
-  and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end;
+(
+    select q.event_id, i.event_type, i.source, i.aggregate_id, i.payload, q.received_at, i.processed_at,
+           i.error, i.retry_count, i.trace_id, i.available_at
+    from pgtrickle_internal.pgt_inbox_retry_queue q
+    join pgtrickle.payments i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
+    where q.inbox_name = 'payments'
+      and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
+    order by q.received_at, q.event_id
+    limit (select null::bigint)
+);
 comment on view pgtrickle.payments_pending is
     'Pending messages of inbox payments: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
 
@@ -2379,16 +2314,20 @@ select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received
        i.error, i.retry_count, i.trace_id, i.available_at
 from pgtrickle_internal.pgt_inbox_dead d
 join pgtrickle.payments i on i.event_id = d.event_id
-where d.inbox_name = 'payments' and not d.is_alert and i.processed_at is null and i.retry_count >= 3;
+where d.inbox_name = 'payments' and i.processed_at is null and i.retry_count >= 3
+  -- A restored message may be listed twice until after_restore() has run.
+  and (d.alerted or not exists (
+      select from pgtrickle_internal.pgt_inbox_dead a where a.inbox_name = 'payments' and a.alerted and a.event_id = d.event_id
+  ));
 comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments: messages that failed 3 times. (Sluice: shop in pgtrickle)';
 
--- Statistics of inbox payments per event type, exact at every moment; processed survives retention.
+-- Exact statistics of inbox payments per event type, which survive retention.
 create view pgtrickle.payments_stats as
 select c.event_type,
        sum(c.received - c.processed - c.dead_letter)::bigint as pending,
-       sum(c.processed + c.expired)::bigint as processed,
+       sum(c.processed)::bigint as processed,
        sum(c.dead_letter)::bigint as dead_letter,
-       round(sum(c.processing_us) / 1000000.0 / nullif(sum(c.processed + c.expired), 0), 6) as avg_processing_time_sec
+       round(sum(c.processing_us) / 1000000.0 / nullif(sum(c.processed), 0), 6) as avg_processing_time_sec
 from (
     select coalesce(max(n.counted_at), '-infinity') as counted_at, coalesce(max(n.folded_no), 0) as folded_no
     from (
@@ -2398,14 +2337,12 @@ from (
 ) p
 cross join lateral (
     select d.event_type, case when d.received_at >= p.counted_at then 0 else d.received end as received, d.processed, d.dead_letter,
-           d.processing_us, 0 as expired
+           d.processing_us
     from pgtrickle_internal.pgt_inbox_deltas d
     where d.inbox_name = 'payments' and d.no > p.folded_no and d.event_type is not null
     union all
-    select e.event_type, 0, 0, 0, e.processing_us, e.processed from pgtrickle_internal.pgt_inbox_expired e where e.inbox_name = 'payments'
-    union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
-    select i.event_type, 1, 0, 0, 0, 0
+    select i.event_type, 1, 0, 0, 0
     from (
         select i.event_type
         from pgtrickle.payments i
@@ -2415,9 +2352,9 @@ cross join lateral (
     ) i
 ) c
 group by c.event_type
-having sum(c.received) <> 0 or sum(c.processed + c.expired) <> 0 or sum(c.dead_letter) <> 0;
+having sum(c.received) <> 0 or sum(c.processed) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.payments_stats is
-    'Statistics of inbox payments per event type, exact at every moment; processed survives retention. (Sluice: shop in pgtrickle)';
+    'Exact statistics of inbox payments per event type, which survive retention. (Sluice: shop in pgtrickle)';
 select setval('pgtrickle_internal.payments_high_watermark'::regclass, 0);
 
 -- Each session that inserts reads it in the condition of a trigger.
@@ -2427,17 +2364,17 @@ insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
     retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
     with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
-    claim_cursor, attempts, alone_until, high_watermark
+    claim_cursor, attempts, high_watermark
 ) values (
     'payments', 'pgtrickle', 'payments', true, 'event_id', 'event_type', 'processed_at',
     'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
-    'payments_claim_cursor', array['payments_attempts_0', 'payments_attempts_1'], 'payments_alone_until', 'payments_high_watermark'
+    'payments_claim_cursor', array['payments_attempts_0', 'payments_attempts_1'], 'payments_high_watermark'
 );
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '87c12b5b4ff604f2662bd054d75813fb', 'plain');
+values ('shop', '1.0.0', 'ac1eb3acb7ac56bdb05a1b2a5268fd07', 'plain');
 select pgtrickle.attach();
 
 commit;
