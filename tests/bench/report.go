@@ -46,7 +46,7 @@ var abouts = map[string]string{
 	consumeSection: "Consumers poll batches and commit them, until four fifths of the backlog are done or the time is up. SKIP LOCKED does both in one transaction; " +
 		"PgQ has one consumer, and a tick for each batch.",
 	pollSection:  "One client; times include the way there and back.",
-	scaleSection: "One spec with many objects: sluice generate as a process; sluice apply over small tables, and ticks of new sessions in which every stream table is due.",
+	scaleSection: "One spec with many objects: sluice generate as a process; sluice apply over small tables, and ticks in which every stream table is due: the first one of a session, and one with cached plans.",
 	tellSection:  "Refreshes of a stream table with an outbox, against one of the same query without; an update counts as two published rows.",
 }
 
