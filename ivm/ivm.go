@@ -16,7 +16,7 @@ import (
 func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *Plan {
 	parsed, err := sqltext.ParseQuery(query)
 	if err != nil {
-		errs.Add(syntaxError(pos, err))
+		errs.Add(SyntaxError(pos, err))
 		return nil
 	}
 	return CompileParsed(parsed, pos, known, errs)

@@ -7,7 +7,8 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-func syntaxError(pos func(int) diag.Pos, err error) diag.Error {
+// SyntaxError reports that a query cannot be parsed, where the parser stopped; pos describes where an offset in the query is.
+func SyntaxError(pos func(offset int) diag.Pos, err error) diag.Error {
 	at := 0
 	var where *sqltext.Error
 	if errors.As(err, &where) {

@@ -12,11 +12,11 @@ func (b *builder) frame(view render.Extension) {
 		{"pgt_attach_stream_table", true},
 		{"pgt_fit_stream_table", true},
 		{"pgt_blow_fuse", view.AnyFuse()}, {"pgt_recompute_reason", view.Counts()},
-		{"pgt_outbox_gets", len(view.MadeOutboxes()) > 0}, {"pgt_refresh_immediate", view.AnyImmediate()}, {"pgt_refresh", true},
+		{"pgt_outbox_gets", len(view.MadeOutboxes()) > 0}, {"pgt_refresh_immediate", view.AnyImmediate() && view.AnyDeferred()}, {"pgt_refresh", true},
 		{"pgt_recompute_readers", view.Chained()}, {"pgt_cron_due", view.AnyCron()}, {"pgt_tick", true},
 		{"pgt_refresh_group", view.HasRefreshGroups()}, {"pgt_any_due", view.HasRefreshGroups()},
 		{"pgt_refresh_in_order", view.Diamonds() || view.HasRefreshGroups()}, {"pgt_agrees", view.Diamonds() || view.HasRefreshGroups()}, {"pgt_lock_paths", view.Diamonds()},
-		{"refresh_stream_table", true}, {"pgt_fill", true},
+		{"refresh_stream_table", true}, {"pgt_fill", view.Ungrouped()},
 	} {
 		if f.used {
 			b.add("stream_table/"+f.template+".sql", view)

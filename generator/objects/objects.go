@@ -166,10 +166,6 @@ func (b *builder) interfaces(view render.Extension) {
 		b.frame(view)
 		b.surface(view)
 	}
-	if len(view.Sources) > 0 {
-		b.add("source/pgt_prune.sql", view)
-		b.addTask(view.Schemas, render.PruneTask, sharedSection)
-	}
 	if len(view.Outboxes) > 0 {
 		b.consumerGroups(view)
 	}

@@ -24,7 +24,7 @@ var sections = []string{sharedSection, sourceSection, streamTableSection, inboxS
 // sectionOf returns the section of an object by the data of its template.
 func sectionOf(data any) string {
 	switch data.(type) {
-	case render.Source, render.Capture, render.Event, render.Read, render.ReadRow, render.Need:
+	case render.Source, render.Capture, render.Read, render.ReadRow, render.Need:
 		return sourceSection
 	case render.StreamTable, render.StreamTableRow, render.MaintenanceGroup:
 		return streamTableSection

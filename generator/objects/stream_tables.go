@@ -47,6 +47,7 @@ func (b *builder) streamTables(p *plan.Plan) {
 		b.triggers(source, source.Triggers.Names())
 		b.claimName(sqltext.Statement{Kind: "table", Schema: source.Log.Schema, Name: source.Log.Name})
 		b.add("source/unread.sql", source)
+		b.add("source/unread_count.sql", source)
 		if !source.Made {
 			b.add("source/capture.sql", source)
 		}

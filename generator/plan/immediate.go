@@ -40,8 +40,7 @@ func (p *planner) newCapture(r *catalog.Relation) *render.Capture {
 	}
 	return &render.Capture{
 		Source: *source, SearchPath: ownPath, State: p.in("pgt_stream_table_state"), OnBefore: trigger("before"), OnEnd: trigger("written"), Part: r.PartOfOthers(),
-		BeforeFn: p.in(base + "_before"), InsertFn: p.in(base + "_insert"), UpdateFn: p.in(base + "_update"), DeleteFn: p.in(base + "_delete"),
-		RowFn: p.in(base + "_row"), EndFn: p.in(base + "_end"),
+		BeforeFn: p.in(base + "_before"), StatementFn: p.in(base + "_statement"), RowFn: p.in(base + "_row"), EndFn: p.in(base + "_end"),
 	}
 }
 
@@ -77,6 +76,9 @@ func (p *planner) readsPart(view *ivm.Plan) bool {
 
 // inStatement is where a trigger finds the changes of its table.
 func inStatement(*catalog.Relation) string { return "changes1" }
+
+// transitionTables have the rows of an event that has only one.
+var transitionTables = map[ivm.Event]string{ivm.Insert: "new_rows", ivm.Delete: "old_rows"}
 
 // reading returns the common table expressions of a statement.
 func (p *planner) reading(t *render.StreamTable, s ivm.Statement, log func(*catalog.Relation) string) []string {
@@ -124,6 +126,12 @@ func (p *planner) completeCaptures() []render.Capture {
 				c.SearchPath = t.OwnPath
 			}
 		}
+		for n := range c.Steps {
+			c.Steps[n].No = n
+		}
+		for n := range c.Alone {
+			c.Alone[n].No = len(c.Steps) + n
+		}
 		all = append(all, *c)
 	}
 	return all
@@ -138,18 +146,25 @@ func (p *planner) direct(n int, t render.StreamTable, r *catalog.Relation) rende
 func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render.Step {
 	followed := p.compiled.views[n].Immediate.Alone(r, len(t.Feeds) > 0)
 	step := p.step(n, t, r, followed)
-	step.Merged, step.Moved = followed.Kind == ivm.AddToGroups, followed.Kind == ivm.MoveRows
+	step.Alone, step.Merged, step.Moved = true, followed.Kind == ivm.AddToGroups, followed.Kind == ivm.MoveRows
 	return step
 }
 
 // step writes how a stream table follows each kind of statement on a table.
 func (p *planner) step(n int, t render.StreamTable, r *catalog.Relation, followed ivm.Step) render.Step {
 	step := render.Step{
-		StreamTable: t, Of: p.part(p.compiled.views[n], r), Checked: p.checked(p.compiled.views[n], r),
+		StreamTable: t, Of: p.part(p.compiled.views[n], r), Checked: p.checked(p.compiled.views[n], r), Trigger: p.captures[r].StatementFn,
 		ByEvent: map[string][]string{}, Effects: map[string]render.Effect{},
 	}
 	for _, e := range ivm.Events {
-		step.ByEvent[string(e)] = p.reading(&t, followed.ByEvent[e], inStatement)
+		tables := ivm.Tables{Stored: t.Rows.String(), Log: inStatement, Added: e == ivm.Insert, Taken: e == ivm.Delete}
+		if tables.Added || tables.Taken {
+			tables.Log = func(*catalog.Relation) string { return transitionTables[e] }
+			for _, source := range step.Checked {
+				tables.Where = append(tables.Where, source.Checked())
+			}
+		}
+		step.ByEvent[string(e)] = followed.ByEvent[e].Lines(tables)
 		step.Effects[string(e)] = render.Effect(followed.Effects[e])
 	}
 	return step

@@ -68,7 +68,8 @@ func (p *planner) source(r *catalog.Relation) *render.Source {
 		Triggers: render.Triggers{
 			OnInsert: trigger("insert"), OnUpdate: trigger("update"), OnDelete: trigger("delete"), OnTruncate: trigger("truncate"), OnRow: trigger("row"), OnRoute: trigger("route"),
 		},
-		CaptureFn: p.in(base + "_capture"), UnreadFn: p.in("unread_" + r.Schema + "_" + r.Name), State: p.in("pgt_stream_table_state"),
+		CaptureFn: p.in(base + "_capture"), UnreadFn: p.in("unread_" + r.Schema + "_" + r.Name),
+		CountFn: p.in("unread_" + r.Schema + "_" + r.Name + "_count"), State: p.in("pgt_stream_table_state"),
 	}
 }
 

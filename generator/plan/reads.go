@@ -1,10 +1,10 @@
 package plan
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -33,7 +33,7 @@ func ReadsOf(s *spec.Spec) (*Reads, *diag.List) {
 		query := s.StreamTables[i].Query
 		found, err := sqltext.ReadsOf(query.Text)
 		if err != nil {
-			errs.Add(syntaxError(query.Block, err))
+			errs.Add(ivm.SyntaxError(query.Pos, err))
 			continue
 		}
 		reads.Uses = append(reads.Uses, found.Uses...)
@@ -79,13 +79,4 @@ func (r *Reads) add(at diag.Pos, name spec.Name) {
 	if len(read.LookIn) > 0 {
 		r.Tables = append(r.Tables, read)
 	}
-}
-
-func syntaxError(query diag.Block, err error) diag.Error {
-	e := diag.Error{Pos: query.Pos(0), Code: "syntax", Message: err.Error()}
-	var located *sqltext.Error
-	if errors.As(err, &located) {
-		e.Pos, e.Message = query.Pos(located.Offset), located.Message
-	}
-	return e
 }

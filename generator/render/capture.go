@@ -1,5 +1,7 @@
 package render
 
+import "strings"
+
 // Capture is a table that stream tables in immediate mode read.
 type Capture struct {
 	Source           // Log is what is pending of it
@@ -11,8 +13,8 @@ type Capture struct {
 	PendingFn Name   // of the maintenance group
 	Counts    string // what the name of the setting ends in where the maintenance group counts open statements
 
-	OnBefore, OnEnd                                      string
-	BeforeFn, InsertFn, UpdateFn, DeleteFn, RowFn, EndFn Name
+	OnBefore, OnEnd                     string
+	BeforeFn, StatementFn, RowFn, EndFn Name
 
 	// Part: statement triggers do not see all of its rows, as it is a partition or inherits. A statement that names a table above it fires its row triggers only, and the statement triggers
 	// of the table that is named.
@@ -37,23 +39,24 @@ func (c Capture) MadeTriggers() []string {
 	return append(c.Triggers.Names(), c.OnBefore, c.OnEnd)
 }
 
-// FunctionList is an array of the functions that these call, with null for a trigger that the source does not have.
+// FunctionList is an array of the functions that these call, in the order in which pgt_attach_source knows them, with null for one that the source does not
+// have.
 func (c Capture) FunctionList() string {
 	if c.Made {
 		return "'{}'"
 	}
-	functions := []Name{c.InsertFn, c.UpdateFn, c.DeleteFn, c.RowFn, c.RowFn, c.RowFn, {}, {}}
+	functions := []Name{c.StatementFn, c.RowFn, {}, {}}
 	if c.Part {
-		functions[0], functions[1], functions[2], functions[7] = Name{}, Name{}, Name{}, c.EndFn
+		functions[0], functions[3] = Name{}, c.EndFn
 	}
 	if len(c.Locked) > 0 {
-		functions[6] = c.BeforeFn
+		functions[2] = c.BeforeFn
 	}
 	items := make([]string, len(functions))
 	for i, function := range functions {
 		items[i] = literalOrNull(function.Name)
 	}
-	return "array[" + wrapped(items) + "]"
+	return "array[" + strings.Join(items, ", ") + "]"
 }
 
 // PlannedAgain is a condition, always true, by which the plan of a row trigger is one that reads the table, which an ALTER TABLE invalidates.

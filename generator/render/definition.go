@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -118,22 +119,27 @@ func (t StreamTable) RowIndexes() []string {
 	return statements
 }
 
-// IndexNames are the names of the indexes that the spec asks for.
-func (t StreamTable) IndexNames() []string {
-	var names []string
+// SpecIndexes are the statements that create the indexes that the spec asks for.
+func (t StreamTable) SpecIndexes() []string {
+	var statements []string
 	for _, index := range t.Indexes {
-		names = append(names, index.Name.Name)
+		statements = append(statements, fmt.Sprintf("create index if not exists %s on %s (%s)", sqltext.Ident(index.Name.Name), t.Rows, index.Key()))
 	}
-	return names
+	return statements
 }
 
-// IndexColumns are the columns of each.
-func (t StreamTable) IndexColumns() []string {
-	var columns []string
-	for _, index := range t.Indexes {
-		columns = append(columns, index.Key())
+// ViewQuery is the query of the view that users see. It is a join, which costs nothing: PostgreSQL would let writes through to a view of one table.
+func (t StreamTable) ViewQuery() string {
+	query := "select " + t.Shown("r") + " from " + t.Rows.String() + " r cross join "
+	if t.Repeats {
+		query += "generate_series(1, r.__mult)"
+	} else {
+		query += "(select) read_only"
 	}
-	return columns
+	if shown := t.ShownIf("r"); shown != "" {
+		query += " where " + shown
+	}
+	return query
 }
 
 // Strategy is how a delta is applied, with what it does.
@@ -190,6 +196,14 @@ func (p Plan) Chained() bool {
 // Ungrouped reports whether a stream table is filled by itself, not with its maintenance group.
 func (p Plan) Ungrouped() bool {
 	return p.any(func(t StreamTable) bool { return !t.Immediate || t.PendingFn.Name == "" })
+}
+
+// FillImmediate is the name of the procedure that fills maintenance groups: that which fills all, where there is nothing else to fill.
+func (p Plan) FillImmediate() string {
+	if p.Ungrouped() {
+		return "pgt_fill_immediate"
+	}
+	return "pgt_fill"
 }
 
 // AnyCron reports whether a cron expression says when a stream table is due.

@@ -29,6 +29,7 @@ func funcs() template.FuncMap {
 	all["regclass"] = Name.Regclass
 	all["indented"] = Indented
 	all["indentedEnd"] = indentedEnd
+	all["deeper"] = sqltext.Deeper
 	all["inc"] = func(n int) int { return n + 1 }
 	all["dec"] = func(n int) int { return n - 1 }
 	all["jinjaText"] = jinjaText

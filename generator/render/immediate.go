@@ -72,9 +72,9 @@ func (n ImmediateMode) Regains(f string) string {
 }
 
 // Since describes the changes that a transaction must see of the stream tables that each statement maintains by itself.
-func (e Event) Since() Since {
-	s := Since{Schemas: e.Schemas, Over: e.Table.String(), Older: "filled them"}
-	for _, step := range e.Steps {
+func (c Capture) Since() Since {
+	s := Since{Schemas: c.Schemas, Over: c.Table.String(), Older: "filled them"}
+	for _, step := range c.Steps {
 		s.Tables = append(s.Tables, step.StreamTable)
 		if !step.Grouped {
 			s.Computed = append(s.Computed, step)
@@ -87,52 +87,39 @@ func (e Event) Since() Since {
 type Since struct {
 	Schemas
 	Tables      []StreamTable
-	Computed    []Step // those whose rows a statement computes as they are now
+	Computed    []Step // those whose rows a statement recomputes
 	Over, Older string
 }
 
-// Event is a trigger function of a captured table for one kind of statement.
-type Event struct {
-	Capture
-	Event string
-	Fn    Name
-}
-
 // Loses reports whether a step may lose an extreme.
-func (e Event) Loses() bool {
-	for _, s := range e.Steps {
-		if s.Loses() != "" {
-			return true
-		}
-	}
-	return false
+func (c Capture) Loses() bool {
+	return slices.ContainsFunc(c.Steps, func(s Step) bool { return len(s.Extremes) > 0 })
 }
 
 // FollowsSettings reports whether results depend on settings of the session.
-func (e Event) FollowsSettings() bool {
-	return slices.ContainsFunc(slices.Concat(e.Steps, e.Alone), func(s Step) bool { return s.FollowsSettings })
+func (c Capture) FollowsSettings() bool {
+	return slices.ContainsFunc(slices.Concat(c.Steps, c.Alone), func(s Step) bool { return s.FollowsSettings })
 }
 
-// Variables are those of the function, with their types.
-func (e Event) Variables() []string {
+// Variables are those of the function that follows statements, with their types.
+func (c Capture) Variables() []string {
 	var list []string
-	gone, lost := false, false
-	for _, s := range e.Steps {
-		gone, lost = gone || s.Grouped && len(s.Identity) > 0, lost || s.Loses() != ""
-	}
+	gone := slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Grouped && len(s.Identity) > 0 })
 	finds := ""
-	if !e.Chained {
-		for _, s := range e.Alone {
-			finds += s.Finds()
+	if !c.Chained {
+		for _, s := range c.Alone {
+			for _, e := range s.Events() {
+				finds += e.Finds()
+			}
 		}
 	}
 	for _, v := range []struct {
 		wanted bool
 		text   string
 	}{
-		{gone || strings.Contains(finds, "v_gone"), "v_gone    tid[]"}, {lost || strings.Contains(finds, "v_lost"), "v_lost    tid[]"}, {lost, "v_inner   boolean"}, {len(e.Locked) > 0, "v_setting text"},
-		{len(e.Locked) > 0, "v_open    integer"}, {len(e.Locked) > 0, "v_count   text"},
-		{strings.Contains(finds, "v_unfound"), "v_unfound bigint"},
+		{gone || strings.Contains(finds, "v_gone"), "v_gone    tid[]"}, {c.Loses() || strings.Contains(finds, "v_lost"), "v_lost    tid[]"},
+		{c.Loses(), "v_inner   boolean"}, {len(c.Locked) > 0, "v_setting text"}, {len(c.Locked) > 0, "v_open    integer"},
+		{len(c.Locked) > 0, "v_count   text"}, {strings.Contains(finds, "v_unfound"), "v_unfound bigint"},
 	} {
 		if v.wanted {
 			list = append(list, v.text)

@@ -43,6 +43,15 @@ func Execute(path string, data any) (string, error) {
 	return text, nil
 }
 
+// piece renders a part of a template.
+func piece(name string, data any) string {
+	var out bytes.Buffer
+	if err := all.ExecuteTemplate(&out, name, data); err != nil {
+		panic(fmt.Sprintf("template %s: %v", name, err))
+	}
+	return out.String()
+}
+
 // Must is Execute of a template that cannot fail: one that does is a bug.
 func Must(path string, data any) string {
 	text, err := Execute(path, data)

@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -26,6 +25,7 @@ type Source struct {
 
 	CaptureFn Name // called by its triggers
 	UnreadFn  Name // reads what is new in Log
+	CountFn   Name // counts it
 	State     Name // the table with a row for each stream table
 	Made      bool // a stream table: its refresh writes the log, no trigger does
 }
@@ -38,24 +38,8 @@ func (t Triggers) Names() []string {
 	return []string{t.OnInsert, t.OnUpdate, t.OnDelete, t.OnTruncate, t.OnRow, t.OnRoute}
 }
 
-// TriggerNames are the names of all triggers that the extension makes on what stream tables read.
-func (p Plan) TriggerNames() []string {
-	names := []string{}
-	add := func(all ...string) {
-		for _, name := range all {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	for _, s := range p.Sources {
-		add(s.Triggers.Names()...)
-	}
-	for _, c := range p.Captures {
-		add(c.TriggerNames()...)
-	}
-	return names
-}
+// Traced reports whether the extension makes triggers on what stream tables read.
+func (p Plan) Traced() bool { return len(p.Sources) > 0 || len(p.Captures) > 0 }
 
 // Columns lists the columns of the log that come from the table, each with a comma before it, of row a.
 func (s Source) Columns(a string) string { return commaBefore(a, s.ColumnList) }

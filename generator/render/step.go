@@ -6,12 +6,13 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// Step is one of them.
+// Step is how a stream table follows a statement on a captured table.
 type Step struct {
 	StreamTable
 	Event   string   // insert, update or delete
-	No      int      // among the steps of the event's trigger function
+	No      int      // of the statement among those of the trigger function
 	Trigger Name     // that function
+	Alone   bool     // the statement is the only one open, and everybody else waits
 	Of      Source   // with the columns that it reads
 	Checked []Source // the tables that the stream table reads, with these
 
@@ -23,6 +24,45 @@ type Step struct {
 
 // Effect is what a change can do to rows.
 type Effect struct{ Adds, Takes bool }
+
+// Events are the step for each event.
+func (s Step) Events() []Step {
+	var all []Step
+	for n, event := range []string{"insert", "update", "delete"} {
+		e := s
+		e.Event, e.No = event, 3*s.No+n+1
+		all = append(all, e)
+	}
+	return all
+}
+
+// Branch begins the branch of the step's event.
+func (s Step) Branch() string {
+	switch s.Event {
+	case "insert":
+		return "if tg_op = 'INSERT' then"
+	case "update":
+		return "elsif tg_op = 'UPDATE' then"
+	}
+	return "else"
+}
+
+// Followed is the step with its branches, as part of a function.
+func (s Step) Followed() string { return piece("followed", s) }
+
+// Statements are those of the step's branch.
+func (s Step) Statements() string { return sqltext.Deeper(4, piece("event", s)) }
+
+// Statement computes and applies what the step's event changes.
+func (s Step) Statement() string { return sqltext.Deeper(4, piece("immediate_statement", s)) }
+
+// Changed is the transition table with as many rows as the step's event changed.
+func (s Step) Changed() string {
+	if s.Event == "delete" {
+		return "old_rows"
+	}
+	return "new_rows"
+}
 
 // Affected lists the key columns of row a of a transition table.
 func (s Step) Affected(a string) string { return list(a, s.KeyColumns) }

@@ -107,7 +107,7 @@ type Paths struct {
 	PathForeign          string   // one of the latter whose changes no transaction of this database shows
 }
 
-// FewChanges of each log at most are few. FewAtMost is how many of them a statement reads that is planned for few: more than FewChanges, as others
+// FewChanges of each log at most are few; pgt_refresh counts no further than 501. FewAtMost is how many of them a statement reads that is planned for few: more than FewChanges, as others
 // may commit between the look and the statement.
 func (t StreamTable) FewChanges() int {
 	if t.Joins {

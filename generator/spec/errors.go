@@ -18,7 +18,7 @@ import (
 
 var libraryPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
 
-func syntaxError(file string, content []byte, err error) diag.Error {
+func yamlSyntaxError(file string, content []byte, err error) diag.Error {
 	line := syntaxLine(content)
 	text := strings.Split(string(content), "\n")[line-1]
 	col := 1 + len([]rune(text)) - len([]rune(strings.TrimLeft(text, " ")))

@@ -39,14 +39,14 @@ func parseYAML(file string, content []byte, errs *diag.List) (root *yaml.Node, o
 		errs.Add(emptyFile(file))
 		return nil, false
 	case err != nil:
-		errs.Add(syntaxError(file, content, err))
+		errs.Add(yamlSyntaxError(file, content, err))
 		return nil, false
 	}
 	switch err := in.Decode(&second); {
 	case err == nil:
 		errs.Add(secondDocument(diag.Pos{File: file, Line: second.Content[0].Line, Col: second.Content[0].Column}))
 	case !errors.Is(err, io.EOF):
-		errs.Add(syntaxError(file, content, err))
+		errs.Add(yamlSyntaxError(file, content, err))
 		return nil, false
 	}
 	return document.Content[0], true

@@ -61,6 +61,7 @@ func (b *block) item(leaf Leaf) {
 		alias = fmt.Sprintf("%s%d", leaf.Alias, n)
 	}
 	b.items = append(b.items, item{leaf, alias})
+	b.negative = b.negative != leaf.Taken
 }
 
 func (b *block) taken(alias string) bool {
@@ -203,6 +204,8 @@ func (b *block) mult() string {
 	}
 	product := strings.Join(factors, " * ")
 	switch {
+	case len(factors) == 0 && b.negative:
+		product = "1::bigint" // the least integer has no positive counterpart
 	case len(factors) == 0:
 		product = "1"
 	case len(factors) == 1 && !b.negative && product == sqltext.Ident(b.signed().alias)+"."+Mult:
@@ -229,6 +232,7 @@ func (b *block) from() []string {
 	}
 	var lines []string
 	for i, item := range b.items {
+		where = append(where, item.leaf.Where...)
 		text := aliased(item.leaf.SQL, item.alias)
 		switch {
 		case i == 0:

@@ -19,6 +19,8 @@ type Leaf struct {
 	Alias   string                   // a good alias for it
 	Columns map[algebra.ColID]string // names of its columns
 	Signed  bool                     // it has a column Mult; otherwise each row counts once
+	Taken   bool                     // without Signed, each row counts minus once
+	Where   []string                 // conditions on what is read
 	Small   bool                     // Mult is a small integer, whose products would not fit
 }
 

@@ -13,6 +13,10 @@ import (
 type Tables struct {
 	// Log is where the changes of a table are read from: a relation with the table's columns and Mult.
 	Log func(*catalog.Relation) string
+	// Added and Taken mean that Log has only rows that were added, or taken, and no column Mult.
+	Added, Taken bool
+	// Where has conditions under which changes are read.
+	Where []string
 	// Stored holds the view's rows as they were: its columns and those of its keys.
 	Stored string
 	// Few is a variable of the statement that is null where its plan is made for the changes that there are, and not where it is made for few,
@@ -130,8 +134,8 @@ func leaves(t Tables) func(algebra.Node) (Leaf, bool) {
 		case *algebra.Source:
 			return leafOf(n, n.Table.SQLName(), false), true
 		case *algebra.Changes:
-			l := leafOf(n.Of, t.Log(n.Of.Table), true)
-			l.Small = t.Raw
+			l := leafOf(n.Of, t.Log(n.Of.Table), !t.Added && !t.Taken)
+			l.Small, l.Taken, l.Where = t.Raw, t.Taken, t.Where
 			return l, true
 		}
 		return Leaf{}, false

@@ -47,6 +47,19 @@ func Wrap(sql string) string {
 	return out.String()
 }
 
+// Deeper indents each line that does not begin within a literal.
+func Deeper(spaces int, sql string) string {
+	kinds, indent := textKinds(sql), strings.Repeat(" ", spaces)
+	var out strings.Builder
+	for i := range len(sql) {
+		if begins := i == 0 || sql[i-1] == '\n' && kinds[i-1] == codeText; begins && sql[i] != '\n' {
+			out.WriteString(indent)
+		}
+		out.WriteByte(sql[i])
+	}
+	return out.String()
+}
+
 func hasLongLine(sql string) bool {
 	for line := range strings.SplitSeq(sql, "\n") {
 		if utf8.RuneCountInString(line) > LineWidth {

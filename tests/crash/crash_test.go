@@ -45,10 +45,10 @@ const (
 	batch   = 5
 )
 
-// TestKills kills worker backends, worker clients and the whole server, kills times at random moments, while messages come
+// TestWorkersKilled kills worker backends, worker clients and the whole server, kills times at random moments, while messages come
 // in and are processed. After each kill, what the victim had claimed is claimable at once; in the end, no message is lost,
 // none is processed twice, and all counts agree. SLUICE_TEST_SEED=n takes other moments.
-func TestKills(t *testing.T) {
+func TestWorkersKilled(t *testing.T) {
 	seed, _ := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64)
 	t.Logf("seed %d", seed)
 	r := start(t, seed)

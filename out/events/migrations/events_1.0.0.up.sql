@@ -2169,11 +2169,8 @@ end;
 $function$;
 insert into events_internal.pgt_tasks (task) values ('consumer groups');
 
--- Creates triggers, stream tables, and the rows that a dump keeps.
--- Writes pgt_settings, pgt_version_history.
---
--- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
--- that it inserted would collide with restored ones.
+-- Creates triggers, stream tables, and the rows that a dump keeps. Apply, the migrations and tick() call it. No script of an extension
+-- does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
 create function events.attach()
     returns void
     language plpgsql
@@ -2584,7 +2581,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '8ef6e0bcdb5e1fc3fb524e26eeed4b94', 'plain');
+values ('events', '1.0.0', '75509b15b9572b9379d140a6df8b377c', 'plain');
 select events.attach();
 
 commit;

@@ -126,7 +126,6 @@ create table sales_internal.pgt_stream_table_config (
     apply_function     name,             -- null: everything is recomputed
     recompute_function name not null,
     pending_function   name,             -- in immediate mode: applies pending rows to its maintenance group
-    maintain_function  name,             -- applies it to this one
     last_filled        text,             -- a sequence: the last transaction that filled it
     publish_function   name,             -- writes all its rows to its outbox; null: it can have none
     flush_function     name,             -- in immediate mode: publishes the changes of a statement
@@ -140,11 +139,8 @@ create table sales_internal.pgt_stream_table_config (
     stored_with        text not null,    -- options of rows_table
     not_null           name[] not null,  -- columns of rows_table
     row_indexes        text[] not null,  -- statements that index an empty rows_table
-    index_names        name[] not null,  -- indexes of the spec
-    index_columns      text[] not null,
-    shown_columns      text not null,    -- the view's columns of row r of rows_table
-    shown_if           text,             -- null: every row
-    repeats            boolean not null, -- a row is shown __mult times
+    spec_indexes       text[] not null,  -- statements that create those of the spec
+    view_query         text not null,    -- what users see of rows_table
     grants             name[] not null  -- roles that may read it
 );
 
@@ -183,6 +179,7 @@ create table sales_internal.pgt_source_config (
     readers           text[]  not null, -- stream tables
     change_log        text,             -- as regclass reads it; null where no refresh follows its changes
     log_columns       name[]  not null,
+    count_function    name,             -- returns how many of its rows a stream table has not applied
     log_indexes       name[]  not null, -- on transactions, and on rows that say that the source was truncated
     triggers          name[]  not null, -- after insert, update, delete, truncate, for each row, and before insert: see pgt_attach_source
     capture           name,              -- the function that they call
@@ -190,7 +187,7 @@ create table sales_internal.pgt_source_config (
     pending_columns   name[],
     pending_index     name,
     pending_triggers  name[],           -- in the same order, and before and after each statement
-    pending_functions name[]            -- that they call; null: there is no such trigger
+    pending_functions name[]            -- that they call, see pgt_attach_source; null: there is no such trigger
 );
 
 -- What each stream table assumes of each source. Others may read other columns of the same table.
@@ -243,7 +240,7 @@ with state as materialized (
     from sales_internal.pgt_stream_table_config c
     join sales_internal.pgt_stream_table_state s using (stream_table)
     left join lateral (
-        select string_agg((f.problems -> c.stream_table ->> 0) || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as
+        select string_agg(f.problems -> c.stream_table ->> 0 || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by f.source) as
             problem
         from sales_internal.pgt_source_state f
         where f.problems ? c.stream_table
@@ -379,8 +376,7 @@ begin
                 ) end,
                 case when r.relkind in ('v', 'm') and not c.made then pg_get_viewdef(r.oid) end
             ), e'\n' order by r.oid))),
-            md5(coalesce(string_agg(concat_ws(' ', r.oid, pg_relation_filenode(r.oid)), e'\n' order by r.oid) filter (where v_followed),
-                '')))
+            md5(concat(string_agg(concat_ws(' ', r.oid, pg_relation_filenode(r.oid)), e'\n' order by r.oid) filter (where v_followed))))
         from pg_class r
         where r.oid = any (v_all)
     );
@@ -564,26 +560,26 @@ begin
                        when t.pending and v_logs and w.place not in (4, 5, 6) then 'D'
                        when w.place in (4, 7, 8) or w.place = 5 and (t.each or t.pending and v_logs) then 'A'
                        when w.place in (5, 6) then 'R'
-                       when t.pending and c.pending_functions[7] is not null then 'A'
+                       when t.pending and c.pending_functions[3] is not null then 'A'
                        else 'O'
                    end::"char" as enabled,
                    w.place in (5, 6) and r.oid <> v_table and exists (select from relation p where p.routes) as inherited
             -- By their places in the lists of the source.
             from (values
-                (1, 'after insert on %s referencing new table as new_rows for each statement'),
-                (2, 'after update on %s referencing old table as old_rows new table as new_rows for each statement'),
-                (3, 'after delete on %s referencing old table as old_rows for each statement'),
-                (4, 'after truncate on %s for each statement'),
-                (5, 'after insert or update or delete on %s for each row'),
+                (1, 1, 'after insert on %s referencing new table as new_rows for each statement'),
+                (2, 1, 'after update on %s referencing old table as old_rows new table as new_rows for each statement'),
+                (3, 1, 'after delete on %s referencing old table as old_rows for each statement'),
+                (4, 2, 'after truncate on %s for each statement'),
+                (5, 2, 'after insert or update or delete on %s for each row'),
                 -- Never fires, but without it transition tables lack generated columns of rows that are routed, and MERGE confuses rows
                 -- (15.18 to 18.4).
-                (6, 'before insert on %s for each row when (false)'),
-                (7, 'before insert or update or delete or truncate on %s for each statement'),
-                (8, 'after insert or update or delete or truncate on %s for each statement')
-            ) w (place, fires)
+                (6, 2, 'before insert on %s for each row when (false)'),
+                (7, 3, 'before insert or update or delete or truncate on %s for each statement'),
+                (8, 4, 'after insert or update or delete or truncate on %s for each statement')
+            ) w (place, pending_function, fires)
             cross join lateral (values
                 (c.triggers[w.place], c.capture, false, exists (select from relation r where r.level > 0)),
-                (c.pending_triggers[w.place], c.pending_functions[w.place], true, c.part)
+                (c.pending_triggers[w.place], c.pending_functions[w.pending_function], true, c.part)
             ) t (trigger, function, pending, each)
             join relation r on r.relkind in ('r', 'p') and (r.level = 0)
             where t.trigger is not null and t.function is not null
@@ -749,21 +745,20 @@ $function$;
 
 -- Moves the frontier of a stream table to the snapshot of the statement that applied the changes of its sources, or raises why that may not
 -- stand:
--- p_reason, a reason to recompute it, or p_unfound, the number of rows to delete that were not found.
+-- p_reason, a reason to recompute it, or p_lost, the number of rows to delete that were not found.
 create function sales_internal.pgt_applied(p_stream_table text, p_snapshot pg_snapshot, p_change_no bigint, p_reason text default null,
-    p_unfound bigint default 0)
+    p_lost bigint default 0)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    if p_reason is not null then
-        raise exception using errcode = 'SLR01', message = p_reason;
-    elsif p_unfound <> 0 then
+    if p_reason is not null or p_lost <> 0 then
         raise exception using
             errcode = 'SLR01',
-            message = format('stream table %s is out of sync: %s rows to delete were not found', p_stream_table, p_unfound),
-            hint = 'Something else wrote to it, or a source changed without its triggers.';
+            message = coalesce(p_reason, format('stream table %s is out of sync: %s rows to delete were not found', p_stream_table,
+                p_lost)),
+            hint = case when p_reason is null then 'Something else wrote to it, or a source changed without its triggers.' else '' end;
     end if;
     update sales_internal.pgt_stream_table_state s
     set seen = p_snapshot,
@@ -776,8 +771,7 @@ begin
 end;
 $function$;
 
--- Compares what stream tables in immediate mode read with what it was: they do not wait until they are due.
--- Reads pgt_source_config, pgt_source_state; writes what pgt_sources_fit does.
+-- Follows alterations of the sources of stream tables in immediate mode, whether these are due or not.
 create function sales_internal.pgt_watch_sources()
     returns void
     language plpgsql
@@ -796,17 +790,15 @@ begin
     loop
         begin
             perform sales_internal.pgt_sources_fit(v_reader, false);
-        exception when lock_not_available or undefined_table then
-            null; -- somebody is altering it; the next tick compares again
+        exception when lock_not_available or deadlock_detected or undefined_table then
+            null; -- another session alters it; the next tick compares again
         end;
     end loop;
 end;
 $function$;
 
--- Raises an error if a column of a source has another type than in its table of pending changes, for which stream tables in immediate mode
--- were made.
--- It costs a trigger's statement nothing: an immutable function is evaluated when that is planned, which ALTER TABLE has PostgreSQL do
--- again.
+-- Raises an error if a column of a source has another type than in its table of pending changes, for which stream tables were made.
+-- It costs a trigger nothing: an immutable function is evaluated when its statement is planned, and ALTER TABLE has that planned again.
 create function sales_internal.checked_types(p_source regclass, p_columns name[])
     returns boolean
     language plpgsql
@@ -841,8 +833,7 @@ begin
 end;
 $function$;
 
--- Refuses to go on in a snapshot that does not show the last transaction that changed stream tables over a table.
--- Reads the sequences with these transactions.
+-- Raises an error in a snapshot that does not show the last transactions that changed stream tables over a table, which sequences hold.
 create function sales_internal.pgt_require_seen(p_table text, p_last regclass[])
     returns void
     language plpgsql
@@ -865,11 +856,9 @@ begin
 end;
 $function$;
 
--- Returns a statement of a trigger function as text, so that it can be run with a plan of its own: of rows in transition tables, a plan
--- that is kept expects as many as its first call had.
--- Reads pg_proc.
---
--- The statement stands between the comments "statement p_no" and "end of statement p_no".
+-- Returns the text of a trigger function between the comments "statement p_no" and "end of statement p_no", to run it with a plan of its
+-- own:
+-- a plan that is kept expects as many rows in transition tables as its first call had.
 create function sales_internal.pgt_own_statement(p_function regprocedure, p_no integer)
     returns text
     language sql
@@ -881,12 +870,10 @@ as $function$
     where p.oid = p_function
 $function$;
 
--- Fills the stream tables of a maintenance group, or applies the rows that triggers of their sources have logged since.
--- Returns the number of logged rows, 1000 for a fill, or null where it has to be tried again.
--- Reads the sources; writes the stream tables, what is pending, and with p_last the triggers.
---
--- p_group: the group's pending_function. p_last: locks the sources against writers, and has triggers maintain the stream tables from then
--- on. Otherwise no writer waits, and it must read from one snapshot: in repeatable read.
+-- Fills the stream tables of a maintenance group, which its pending_function names, or applies what triggers of their sources have logged
+-- since.
+-- Returns the number of logged rows, 1000 for a fill, or null where it has to be tried again. With p_last, writers wait, and triggers
+-- maintain the stream tables from then on; otherwise it must read from one snapshot, in repeatable read.
 create function sales_internal.pgt_catch_up(p_group name, p_last boolean default false)
     returns bigint
     language plpgsql
@@ -894,22 +881,24 @@ create function sales_internal.pgt_catch_up(p_group name, p_last boolean default
     set lock_timeout = '5s'
 as $function$
 declare
-    v_all    text[] := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = p_group);
-    v_source regclass;
-    v_log    regclass;
-    v_state  record;
-    v_rows   bigint;
-    v_total  bigint := 0::bigint;
-    c        sales_internal.pgt_stream_table_config;
+    v_all     text[] := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = p_group);
+    v_sources sales_internal.pgt_source_config[] := array(
+        select s from sales_internal.pgt_source_config s where s.pending is not null and s.readers && v_all order by s.source
+    );
+    v_table   regclass;
+    v_state   record;
+    v_rows    bigint;
+    v_total   bigint := 0::bigint;
+    v_source  sales_internal.pgt_source_config;
+    c         sales_internal.pgt_stream_table_config;
 begin
     if p_last then
-        for v_source in
+        for v_table in
             select to_regclass(format('%I.%I', s.source_schema, s.source_name))
-            from sales_internal.pgt_source_config s
-            where s.pending is not null and not s.made and s.readers && v_all
-            order by s.source
+            from unnest(v_sources) s
+            where not s.made
         loop
-            execute format('lock table %s in share row exclusive mode', v_source);
+            execute format('lock table %s in share row exclusive mode', v_table);
         end loop;
     end if;
     -- They are filled from one snapshot, so one frontier is that of all.
@@ -925,33 +914,20 @@ begin
     from held h;
     if v_state.wait or exists (
         select
-        from sales_internal.pgt_source_config s
+        from unnest(v_sources) s
         left join sales_internal.pgt_source_state f using (source)
-        where s.pending is not null and s.readers && v_all
-          and (f.problems ?| v_all or p_last and sales_internal.pgt_source_shape(s) is distinct from f.shape)
+        where f.problems ?| v_all or p_last and sales_internal.pgt_source_shape(s) is distinct from f.shape
     ) then
         return null;
     end if;
 
-    if not v_state.unfilled then
-        for v_log in select s.pending::regclass from sales_internal.pgt_source_config s where s.pending is not null and s.readers && v_all
-            loop
-            execute format(
-                'update %s p
-                set __xid = pg_current_xact_id()
-                where p.__xid >= pg_snapshot_xmin($1) and not pg_visible_in_snapshot(p.__xid, $1)', v_log)
-            using v_state.seen;
-            get diagnostics v_rows = row_count;
-            v_total := v_total + v_rows;
-        end loop;
-    end if;
-    for c in
-        select t.*
-        from sales_internal.pgt_stream_table_config t
-        where t.stream_table = any (v_all) and not (v_state.unfilled and v_state.suspended)
-        order by t.refresh_order
-    loop
-        if v_state.unfilled then
+    if v_state.unfilled then
+        for c in
+            select t.*
+            from sales_internal.pgt_stream_table_config t
+            where t.stream_table = any (v_all) and not v_state.suspended
+            order by t.refresh_order
+        loop
             perform sales_internal.pgt_fit_stream_table(c.stream_table);
             raise notice 'filling %, % of %', c.stream_table, (
                 select count(*)
@@ -959,31 +935,36 @@ begin
                 where t.effective_mode = 'immediate' and t.refresh_order <= c.refresh_order
             ), (select count(*) from sales_internal.pgt_stream_table_config);
             execute format('select %I.%I()', 'sales_internal', c.recompute_function);
-        else
-            execute format('select %I.%I()', 'sales_internal', c.maintain_function);
-            perform setval(c.last_filled::regclass, pg_current_xact_id()::text::bigint);
-        end if;
-    end loop;
-    -- Rows that the snapshot shows are in the stream tables now, or not needed.
-    for v_log in select s.pending::regclass from sales_internal.pgt_source_config s where s.pending is not null and s.readers && v_all loop
-        execute format('delete from %s', v_log);
-    end loop;
-    if v_state.unfilled then
+        end loop;
+        foreach v_source in array v_sources loop
+            execute format('delete from %s', v_source.pending::regclass); -- the snapshot shows these changes
+        end loop;
         return case when not v_state.suspended then 1000::bigint end;
     end if;
-    update sales_internal.pgt_stream_table_state s
+    foreach v_source in array v_sources loop
+        execute format(
+            'update %s p
+            set __xid = pg_current_xact_id()
+            where p.__xid >= pg_snapshot_xmin($1) and not pg_visible_in_snapshot(p.__xid, $1)', v_source.pending::regclass)
+        using v_state.seen;
+        get diagnostics v_rows = row_count;
+        v_total := v_total + v_rows;
+    end loop;
+    execute format('select %I.%I(true)', 'sales_internal', p_group);
+    perform setval(t.last_filled::regclass, pg_current_xact_id()::text::bigint)
+    from sales_internal.pgt_stream_table_config t
+    where t.stream_table = any (v_all);
+    update sales_internal.pgt_stream_table_state t
     set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), last_refresh_at = clock_timestamp(), consecutive_errors = 0,
         last_error = null,
         logged = not p_last
-    where s.stream_table = any (v_all);
+    where t.stream_table = any (v_all);
     if p_last then
-        perform sales_internal.pgt_attach_source(s.source)
-        from sales_internal.pgt_source_config s
-        where s.pending is not null and not s.made and s.readers && v_all;
+        perform sales_internal.pgt_attach_source(s.source) from unnest(v_sources) s where not s.made;
         update sales_internal.pgt_source_state f
         set shape = sales_internal.pgt_source_shape(s)
-        from sales_internal.pgt_source_config s
-        where s.source = f.source and s.pending is not null and s.readers && v_all;
+        from unnest(v_sources) s
+        where s.source = f.source;
     end if;
     return v_total;
 end;
@@ -991,7 +972,6 @@ $function$;
 
 -- Fills stream tables in immediate mode while their sources are written: triggers log until they are filled, then the logged rows are
 -- applied, and only for the last of these do writers wait. The next tick() continues with what fails or has to wait.
--- Reads and writes everything of these stream tables.
 create procedure sales_internal.pgt_fill_immediate()
     language plpgsql
 as $procedure$
@@ -999,10 +979,12 @@ declare
     v_group   name;
     v_all     text[]; -- the stream tables of the group
     v_rows    bigint;
+    v_last    boolean;
     v_problem text;
     v_context text;
     v_member  text;   -- the one that failed
 begin
+    perform sales_internal.pgt_watch_sources(); -- a source that was altered or truncated has them filled again
     foreach v_group in array array(
         select c.pending_function
         from sales_internal.pgt_stream_table_config c
@@ -1014,36 +996,28 @@ begin
         v_all := array(select c.stream_table from sales_internal.pgt_stream_table_config c where c.pending_function = v_group order by
             c.refresh_order);
         v_problem := null;
-        begin
-            -- one that was truncated has them filled again
-            perform sales_internal.pgt_sources_fit(a.name, false) from unnest(v_all) a (name);
-        exception when lock_not_available or deadlock_detected or undefined_table then
-            null; -- another session alters a source
-        end;
-        for v_round in 1..20 loop
-            commit;
-            set transaction isolation level repeatable read;
+        v_rows := 1000::bigint;
+        for v_round in 0..20 loop
+            v_last := v_round = 20 or v_rows < 1000; -- for this one, writers wait
+            if v_last then
+                commit; -- an expression between these two might be planned, which takes a snapshot
+                set transaction isolation level read committed;
+            else
+                commit;
+                set transaction isolation level repeatable read;
+            end if;
             begin
-                v_rows := sales_internal.pgt_catch_up(v_group);
+                v_rows := sales_internal.pgt_catch_up(v_group, v_last);
             exception when serialization_failure or deadlock_detected or lock_not_available then
                 v_rows := null;
             when others then
                 v_rows := null;
                 get stacked diagnostics v_problem = message_text, v_context = pg_exception_context;
             end;
-            exit when v_rows is null or v_rows < 1000;
+            exit when v_last or v_rows is null;
         end loop;
         commit;
         set transaction isolation level read committed;
-        if v_rows is not null then
-            begin
-                perform sales_internal.pgt_catch_up(v_group, true);
-            exception when serialization_failure or deadlock_detected or lock_not_available then
-                null;
-            when others then
-                get stacked diagnostics v_problem = message_text, v_context = pg_exception_context;
-            end;
-        end if;
         if v_problem is not null then
             select c.stream_table
             into v_member
@@ -1131,8 +1105,7 @@ begin
     if p_again is not null then
         v_again := array(
             select format('grant %s%s on %s to %s%s', g.privilege_type, ' (' || quote_ident(g.on_column) || ')', v_view,
-                case when g.grantee = 0 then 'public' else quote_ident(r.rolname) end, case when g.is_grantable then ' with grant option'
-                    end)
+                coalesce(quote_ident(r.rolname), 'public'), case when g.is_grantable then ' with grant option' end)
             from pg_class k
             cross join lateral (
                 select a.*, null::name as on_column
@@ -1161,15 +1134,10 @@ begin
             || array(select format('alter table %s alter %I set not null', c.rows_table, n.name) from unnest(c.not_null) n (name))
             || c.row_indexes;
     end if;
-    v_statements := v_statements || array(
-        select format('create index if not exists %I on %s (%s)', i.name, c.rows_table, i.columns)
-        from unnest(c.index_names, c.index_columns) i (name, columns)
-    );
+    v_statements := v_statements || c.spec_indexes;
     if not sales_internal.pgt_is_own(to_regclass(v_view)) then
         v_statements := v_statements
-            -- A join, which costs nothing: PostgreSQL would let writes through to a view of one table.
-            || concat(format(e'create view %s as\nselect %s\nfrom %s r\ncross join %s', v_view, c.shown_columns, c.rows_table,
-                case when c.repeats then 'generate_series(1, r.__mult)' else '(select) read_only' end), e'\nwhere ' || c.shown_if)
+            || format('create view %s as %s', v_view, c.view_query)
             || format('comment on view %s is %L', v_view,
                 concat_ws(e'\n', 'Stream table of Sluice extension sales:', c.query, '(Sluice: sales in sales)'));
     end if;
@@ -1230,8 +1198,8 @@ begin
     into v_dependents
     from pg_depend d
     left join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
-    where d.refclassid = 'pg_class'::regclass and d.refobjid = to_regclass(v_view) and d.deptype = 'n' and r.ev_class is distinct from
-        d.refobjid;
+    where (d.refclassid, d.refobjid, d.deptype) = ('pg_class'::regclass, to_regclass(v_view), 'n')
+      and r.ev_class is distinct from d.refobjid;
     if v_dependents is not null then
         raise exception using
             errcode = '2BP01',
@@ -1280,7 +1248,7 @@ begin
         return null;
     end if;
     for v_log in
-        select s.source, s.change_log::regclass as log,
+        select s.source, s.count_function,
                greatest(1000, c.recompute_share * (
                    select r.reltuples
                    from pg_class r
@@ -1291,16 +1259,7 @@ begin
         order by f.place
     loop
         v_most := case when c.recompute_share is not null and v_few is not true then v_log.most end;
-        execute format(
-            'select count(*)
-            from (
-                select
-                from %s c, %I.pgt_stream_table_state f
-                where f.stream_table = $1
-                  and c.__xid >= pg_snapshot_xmin(f.seen)
-                  and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
-                limit $2
-            ) n', v_log.log, 'sales_internal')
+        execute format('select %I.%I($1, $2)', 'sales_internal', v_log.count_function)
         into v_new
         using c.stream_table, greatest(v_most, c.fuse) + 1;
         if v_new > v_most then
@@ -1362,6 +1321,10 @@ declare
     v_lock_timeout text := current_setting('lock_timeout');
     v_refit   boolean;
     v_reason  text; -- to recompute it
+    v_looked  pg_snapshot;
+    v_no      bigint;
+    v_unread  bigint;
+    v_count   name;
     v_unkeyed text[];
     v_keyless record;
     v_shared  boolean;
@@ -1396,9 +1359,24 @@ begin
     end if;
     if c.apply_function is not null and v_reason is null then
         mode := 'differential';
+        inserted := 0;
+        deleted := 0;
+        v_looked := pg_current_snapshot();
+        v_no := nextval('sales_internal.pgt_change_no'::regclass);
+        v_unread := 0;
+        for v_count in select s.count_function from sales_internal.pgt_source_config s where s.source = any (c.follows) loop
+            execute format('select greatest($1, %I.%I($2, 501))', 'sales_internal', v_count) into v_unread using v_unread, p_stream_table;
+        end loop;
+        if v_unread = 0 then -- changes that were committed since v_looked are left to the next refresh
+            perform sales_internal.pgt_applied(p_stream_table, v_looked, v_no);
+        end if;
         begin
-            execute format('select * from %I.%I()', 'sales_internal', c.apply_function) into inserted, deleted;
-        exception when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception then
+            if v_unread > 0 then
+                execute format('select * from %I.%I($1, $2)', 'sales_internal', c.apply_function)
+                into inserted, deleted
+                using v_unread, v_looked;
+            end if;
+        exception when sqlstate 'SLR01' or data_exception or integrity_constraint_violation or raise_exception then
             -- A truncated table may have the same keys again; and an expression may fail for rows that were added and removed since.
             v_reason := sqlerrm;
         end;
@@ -1453,7 +1431,6 @@ declare
     v_logged  boolean;
     v_source  text[]; -- the problem of one
     v_problem text;
-    v_state   text;
     v_limit   interval;
     v_again   boolean := false;
 begin
@@ -1474,7 +1451,7 @@ begin
         return; -- another session alters a source or refreshes the stream table: the next tick
     end;
     if v_source is null and v_logged then
-        return; -- pgt_fill_immediate() fills it
+        return; -- its maintenance group is being filled
     end if;
     v_problem := v_source[1] || '. ' || v_source[2];
     while v_problem is null or v_again loop
@@ -1491,15 +1468,13 @@ begin
             end if;
             -- If others had most of the time, it is tried again: after a timeout nothing is limited any more.
             v_again := coalesce(clock_timestamp() < v_started + v_limit / 2, false);
-            v_state := sqlstate;
             v_problem := left(sqlerrm, 1000);
         end;
     end loop;
 
     -- A problem of a source is noted once and never suspends: the stream table goes on by itself when the source is repaired.
-    if v_source is null or exists (
-        select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.last_error is distinct from
-            v_problem
+    if v_source is null or v_problem is distinct from (
+        select s.last_error from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table
     ) then
         insert into sales.pgt_refresh_history (stream_table, started_at, mode, error)
         values (p_stream_table, v_started, v_mode, left(v_problem, 1000));
@@ -1509,7 +1484,7 @@ begin
     set checked_at = v_started,
         consecutive_errors = case when v_source is null then s.consecutive_errors else 0 end + 1,
         last_error = v_problem,
-        suspended_at = case when v_source is null and (s.consecutive_errors >= 2 or v_state = 'SLR02') then clock_timestamp() end
+        suspended_at = case when v_source is null and s.consecutive_errors >= 2 then clock_timestamp() end
     where s.stream_table = p_stream_table;
 end;
 $function$;
@@ -1533,8 +1508,7 @@ begin
         -- What is being filled cannot wait here for another transaction: writers do.
         perform sales.attach();
     end if;
-    foreach v_table in array (select c.upstream || c.stream_table from sales_internal.pgt_stream_table_config c where c.stream_table =
-        v_name) loop
+    foreach v_table in array (select c.upstream from sales_internal.pgt_stream_table_config c where c.stream_table = v_name) || v_name loop
         perform sales_internal.pgt_sources_fit(v_table, p_require => true);
         select r.* into refresh_id, mode, inserted, deleted from sales_internal.pgt_refresh(v_table, v_table = v_name) r;
     end loop;
@@ -1609,7 +1583,7 @@ $function$;
 comment on function sales.get_refresh_history(text, int4) is
     'The latest refreshes of a stream table, newest first. (Sluice: sales in sales)';
 
--- Lists the change logs that each stream table follows, or one of them, with the number of rows that it has not seen; null if it will be
+-- Lists the change logs that each stream table follows, or one of them, with the number of rows that it has not applied; null if it will be
 -- recomputed.
 -- Runs with its owner's rights: a monitor may count rows that it may not read.
 create function sales_internal.pgt_waiting(p_stream_table text default null)
@@ -1620,10 +1594,12 @@ create function sales_internal.pgt_waiting(p_stream_table text default null)
     set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
+declare
+    v_count name;
 begin
-    for stream_table, source, log, waiting in
-        select c.stream_table, s.source, s.change_log, case when t.seen is not null and to_regclass(s.change_log) is not null then
-            0::bigint end
+    for stream_table, source, log, v_count in
+        select c.stream_table, s.source, s.change_log,
+               case when t.seen is not null and to_regclass(s.change_log) is not null then s.count_function end
         from sales_internal.pgt_stream_table_config c
         join sales_internal.pgt_stream_table_state t using (stream_table)
         cross join unnest(c.follows) with ordinality f (source, place)
@@ -1631,16 +1607,9 @@ begin
         where c.effective_mode = 'differential' and (p_stream_table is null or c.stream_table = p_stream_table)
         order by c.refresh_order, f.place
     loop
-        if waiting is not null then
-            execute format(
-                'select count(*)
-                from %s c, %I.pgt_stream_table_state f
-                where f.stream_table = $1
-                  and c.__xid >= pg_snapshot_xmin(f.seen)
-                  and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end',
-                      log::regclass, 'sales_internal')
-            into waiting
-            using stream_table;
+        waiting := null;
+        if v_count is not null then
+            execute format('select %I.%I($1, null)', 'sales_internal', v_count) into waiting using stream_table;
         end if;
         return next;
     end loop;
@@ -1687,12 +1656,6 @@ begin
             'last error: ' || t.last_error,
             'stands at: ' || coalesce('snapshot ' || s.seen || ', refreshed ' || t.last_refresh_at, 'nothing yet')
         ]
-        || array(
-            select 'index: ' || regexp_replace(pg_get_indexdef(i.indexrelid), '\s+', ' ', 'g')
-            from pg_index i
-            where i.indrelid = to_regclass(c.rows_table)
-            order by i.indexrelid::regclass::text
-        )
     ) with ordinality l (line, no)
     where c.stream_table = v_name and l.line is not null
     order by l.no;
@@ -1710,8 +1673,7 @@ declare
     v_name text := sales_internal.pgt_stream_table_name(p_name);
 begin
     update sales_internal.pgt_stream_table_state s
-    set seen = case when s.last_error like 'fuse: %' then null else s.seen end, -- only a recompute gets past that
-        suspended_at = null, consecutive_errors = 0, last_error = null, checked_at = '-infinity'
+    set suspended_at = null, consecutive_errors = 0, last_error = null, checked_at = '-infinity'
     where s.stream_table = v_name;
 end;
 $function$;
@@ -1789,8 +1751,7 @@ end$sql$,
     loop
         begin
             while v_relation is not null loop
-                -- In READ COMMITTED its snapshot is later than that of the apply function: it shows whether others committed changes in
-                -- between.
+                -- In READ COMMITTED its snapshot is later than the apply function's: it shows whether others committed changes since.
                 execute v_compare into v_counts using v_exact;
                 exit when v_counts is not null;
                 if clock_timestamp() > v_until then
@@ -1803,9 +1764,8 @@ end$sql$,
                 perform from sales_internal.pgt_stream_table_state s where s.stream_table = v_name and s.seen is not null for update;
                 continue when not found; -- it is to be recomputed since
                 begin
-                    execute format('select from %I.%I()', 'sales_internal', c.apply_function);
-                exception when sqlstate 'SLR01' or unique_violation or data_exception or integrity_constraint_violation or raise_exception
-                    then
+                    execute format('select from %I.%I(null, null)', 'sales_internal', c.apply_function);
+                exception when sqlstate 'SLR01' or data_exception or integrity_constraint_violation or raise_exception then
                     get stacked diagnostics v_hint = pg_exception_hint;
                     exit when sqlstate <> 'SLR01' or v_hint = ''; -- a refresh would recompute it, too
                     v_exact := false; -- it lacks rows that changes are about, so it can only be compared without them
@@ -1851,118 +1811,89 @@ create trigger pgt_stream_table_alert
     when ((old.consecutive_errors = 0) <> (new.consecutive_errors = 0) or (old.suspended_at is null) <> (new.suspended_at is null))
     execute function sales_internal.pgt_stream_table_alert();
 
--- Deletes a batch of refreshes that are older than a week or have ten thousand newer ones of their stream table; returns their number.
--- It skips locked rows, and notes an error with the task.
-create function sales_internal.pgt_trim_history(p_batch_size integer)
-    returns bigint
+-- Deletes from the change logs, once in ten seconds, the rows that every stream table has applied; and once a minute, refreshes that are
+-- older than a week or have ten thousand newer ones of their stream table. Notes an error with its task.
+-- A stream table that is to be recomputed needs no log. One that has been suspended for an hour gives up its frontier, and with it the
+-- logs.
+create function sales_internal.pgt_prune()
+    returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_rows bigint;
+    v_task  text;
+    v_log   regclass;
+    v_floor xid8;
 begin
-    -- Materialized: the scan for the ten thousandth runs once for each stream table, not once for each row.
-    with kept as materialized (
-        select c.stream_table,
-               greatest(now() - interval '7 days', (
-                   select n.started_at
-                   from sales.pgt_refresh_history n
-                   where n.stream_table = c.stream_table
-                   order by n.started_at desc
-                   offset 10000
-                   limit 1
-               )) as since
-        from sales_internal.pgt_stream_table_config c
-    )
-    delete from sales.pgt_refresh_history h
-    where h.ctid = any (array(
-        select o.ctid
-        from kept k
-        join sales.pgt_refresh_history o on o.stream_table = k.stream_table and o.started_at <= k.since
-        limit p_batch_size
-        for update of o skip locked
-    ));
-    get diagnostics v_rows = row_count;
-    return v_rows;
-exception when others then
-    update sales_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'refresh history: retention';
-    raise warning using message = 'refresh history: retention: ' || left(sqlerrm, 1000);
-    return 0::bigint;
+    foreach v_task in array array['change logs: pruning', 'refresh history: retention'] loop
+        continue when not sales_internal.pgt_take_task(v_task, case v_task when 'change logs: pruning' then interval '10 seconds' else
+            '1 minute' end);
+        begin
+            if v_task = 'change logs: pruning' then
+                -- One that is being filled holds its row, and needs all that its snapshot does not show: its logs stay. The others wait for
+                -- this update, which makes a refresh fail whose snapshot is older than what is deleted now.
+                with unseen as (
+                    update sales_internal.pgt_stream_table_state s
+                    set seen = null, own_xid = null, own_no = null
+                    where s.stream_table = any (array(
+                        select u.stream_table
+                        from sales_internal.pgt_stream_table_state u
+                        join sales_internal.pgt_stream_table_config c on c.stream_table = u.stream_table
+                        where c.effective_mode = 'differential' and
+                            (u.seen is null or u.suspended_at < clock_timestamp() - interval '1 hour')
+                        for update of u skip locked
+                    ))
+                    returning s.stream_table
+                )
+                -- A transaction below the oldest that a frontier does not show is below all of them.
+                select case when bool_and(s.seen is not null or u.stream_table is not null) then (array_agg(o.xid order by o.xid))[1] end
+                into v_floor
+                from sales_internal.pgt_stream_table_state s
+                join sales_internal.pgt_stream_table_config c using (stream_table)
+                left join unseen u using (stream_table)
+                cross join pg_snapshot_xmin(case when u.stream_table is null then s.seen else pg_current_snapshot() end) o (xid)
+                where c.effective_mode = 'differential';
+                for v_log in select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null loop
+                    execute format('delete from %s c where c.__xid < $1', v_log) using v_floor;
+                end loop;
+            else
+                -- Materialized: the scan for the ten thousandth runs once for each stream table, not once for each row.
+                with kept as materialized (
+                    select c.stream_table,
+                           greatest(now() - interval '7 days', (
+                               select n.started_at
+                               from sales.pgt_refresh_history n
+                               where n.stream_table = c.stream_table
+                               order by n.started_at desc
+                               offset 10000
+                               limit 1
+                           )) as since
+                    from sales_internal.pgt_stream_table_config c
+                )
+                delete from sales.pgt_refresh_history h
+                using kept k
+                where h.stream_table = k.stream_table and h.started_at <= k.since;
+            end if;
+        exception when query_canceled or others then
+            if sqlstate = '57014' and sales_internal.pgt_time_was_up() is null then
+                raise; -- a user cancelled it
+            end if;
+            update sales_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = v_task;
+            raise warning using message = v_task || ': ' || left(sqlerrm, 1000);
+        end;
+    end loop;
 end;
 $function$;
 
 -- They run with their owner's rights, so not everybody may call them.
 revoke execute on function sales_internal.pgt_waiting(text), sales.explain_st(text) from public;
+insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 insert into sales_internal.pgt_tasks (task) values ('refresh history: retention');
 
--- Deletes from the change logs the rows that every stream table has seen, once in ten seconds; returns their number. Notes an error with
--- its task.
--- A stream table that is to be recomputed needs no log. One that has been suspended for an hour gives up its frontier, and with it the
--- logs.
-create function sales_internal.pgt_prune()
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_log   regclass;
-    v_floor xid8;
-    v_rows  bigint;
-    v_total bigint := 0::bigint;
-begin
-    if not sales_internal.pgt_take_task('change logs: pruning', '10 seconds') then
-        return 0::bigint;
-    end if;
-    begin
-        -- One that is being filled holds its row, and needs all that its snapshot does not show: its logs stay. The others wait for this
-        -- update, which makes a refresh fail whose snapshot is older than what is deleted now.
-        with unseen as (
-            update sales_internal.pgt_stream_table_state s
-            set seen = null, own_xid = null, own_no = null
-            where s.stream_table = any (array(
-                select u.stream_table
-                from sales_internal.pgt_stream_table_state u
-                join sales_internal.pgt_stream_table_config c on c.stream_table = u.stream_table
-                where c.effective_mode = 'differential' and (u.seen is null or u.suspended_at < clock_timestamp() - interval '1 hour')
-                for update of u skip locked
-            ))
-            returning s.stream_table
-        )
-        -- A transaction below the oldest that a frontier does not show is below all of them.
-        select case when bool_and(s.seen is not null or u.stream_table is not null) then (array_agg(o.xid order by o.xid))[1] end
-        into v_floor
-        from sales_internal.pgt_stream_table_state s
-        join sales_internal.pgt_stream_table_config c using (stream_table)
-        left join unseen u using (stream_table)
-        cross join pg_snapshot_xmin(case when u.stream_table is null then s.seen else pg_current_snapshot() end) o (xid)
-        where c.effective_mode = 'differential';
-        for v_log in select to_regclass(c.change_log) from sales_internal.pgt_source_config c where to_regclass(c.change_log) is not null
-            loop
-            execute format('delete from %s c where c.__xid < $1', v_log) using v_floor;
-            get diagnostics v_rows = row_count;
-            v_total := v_total + v_rows;
-        end loop;
-    exception when query_canceled or others then
-        if sqlstate = '57014' and sales_internal.pgt_time_was_up() is null then
-            raise; -- a user cancelled it
-        end if;
-        v_total := 0::bigint;
-        update sales_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'change logs: pruning';
-        raise warning using message = 'change logs: pruning: ' || left(sqlerrm, 1000);
-    end;
-    return v_total;
-end;
-$function$;
-insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
-
--- Creates triggers, stream tables, and the rows that a dump keeps.
--- Writes pgt_version_history.
---
--- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
--- that it inserted would collide with restored ones.
---
--- p_fill: fill new stream tables in immediate mode while writers of their sources wait until the transaction ends. Otherwise triggers
--- only log until pgt_fill() or tick() has filled them.
+-- Creates triggers, stream tables, and the rows that a dump keeps. Apply, the migrations and tick() call it. No script of an extension
+-- does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
+-- p_fill: fill new stream tables in immediate mode, while writers wait until the transaction ends. Otherwise triggers only log until
+-- pgt_fill() has.
 create function sales.attach(p_fill boolean default true)
     returns void
     language plpgsql
@@ -1997,9 +1928,8 @@ begin
     update sales_internal.pgt_stream_table_state s
     set logged = not p_fill
     where s.stream_table in ('sales.large_orders') and s.logged = p_fill
-      and (p_fill or (
-          select bool_and(f.seen is null) from sales_internal.pgt_stream_table_state f where f.stream_table in ('sales.large_orders')
-      ));
+      and (p_fill or not exists (select from sales_internal.pgt_stream_table_state f where f.stream_table in ('sales.large_orders') and
+          f.seen is not null));
     if found then
         update sales_internal.pgt_source_state s set shape = null where s.source in ('public.orders');
     end if;
@@ -2015,12 +1945,12 @@ begin
             perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         end if;
     end loop;
-    for v_table in select c.* from sales_internal.pgt_stream_table_config c order by c.refresh_order loop
-        if v_table.effective_mode = 'immediate' and exists (
-            select
-            from sales_internal.pgt_stream_table_state s
-            where s.stream_table = v_table.stream_table and s.seen is null and not s.refit and not s.logged
-        ) then
+    for v_table in select c.* from sales_internal.pgt_stream_table_config c where c.effective_mode = 'immediate' order by c.refresh_order
+        loop
+        perform
+        from sales_internal.pgt_stream_table_state s
+        where s.stream_table = v_table.stream_table and s.seen is null and not s.refit and not s.logged;
+        if found then
             execute format('select %I.%I()', 'sales_internal', v_table.recompute_function);
         end if;
     end loop;
@@ -2047,18 +1977,7 @@ begin
         select t.tgname, t.tgrelid::regclass as on_table
         from pg_trigger t
         join pg_proc p on p.oid = t.tgfoid
-        where t.tgname = any (array['sales_log_insert_public_customers', 'sales_log_update_public_customers',
-            'sales_log_delete_public_customers', 'sales_log_truncate_public_customers', 'sales_log_row_public_customers',
-            'sales_log_route_public_customers', 'sales_log_insert_public_orders', 'sales_log_update_public_orders',
-            'sales_log_delete_public_orders', 'sales_log_truncate_public_orders', 'sales_log_row_public_orders',
-            'sales_log_route_public_orders', 'sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
-            'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
-            'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments',
-            'sales_log_insert_sales_customer_payments', 'sales_log_update_sales_customer_payments',
-            'sales_log_delete_sales_customer_payments', 'sales_log_truncate_sales_customer_payments',
-            'sales_log_row_sales_customer_payments', 'sales_log_route_sales_customer_payments', 'sales_immediate_insert_public_orders',
-            'sales_immediate_update_public_orders', 'sales_immediate_delete_public_orders', 'sales_immediate_truncate_public_orders',
-            'sales_immediate_row_public_orders', 'sales_immediate_route_public_orders', 'sales_immediate_before_public_orders']::name[])
+        where t.tgname in (select unnest(c.triggers || c.pending_triggers) from sales_internal.pgt_source_config c)
           and p.pronamespace = 'sales_internal'::regnamespace
           and not t.tgisinternal
           and t.tgparentid = 0 -- a partition's own; others go with the table's
@@ -2070,9 +1989,9 @@ begin
     perform sales_internal.pgt_drop_own(r.name)
     from (select * from sales_internal.pgt_stream_table_config c order by c.refresh_order desc) c
     cross join unnest(array[format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table]) r (name);
-    perform sales_internal.pgt_drop_own(c.change_log)
-    from sales_internal.pgt_source_config c;
-    drop table if exists sales_internal.pending_public_orders;
+    perform sales_internal.pgt_drop_own(l.name)
+    from sales_internal.pgt_source_config c
+    cross join unnest(array[c.change_log, c.pending]) l (name);
 end;
 $function$;
 comment on function sales.detach() is 'Drops the triggers and stream tables of extension sales. (Sluice: sales in sales)';
@@ -2086,24 +2005,17 @@ create function sales.after_restore()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_table text;
-    v_log   regclass;
+    v_log regclass;
 begin
     delete from sales_internal.pgt_source_state;
     perform sales.attach();
-    for v_log in select to_regclass(c.change_log) from sales_internal.pgt_source_config c where to_regclass(c.change_log) is not null loop
+    for v_log in select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null loop
         execute format('truncate %s', v_log);
     end loop;
+    -- As a tick does: one whose query fails holds up nothing else.
     update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity';
-    for v_table in select c.stream_table from sales_internal.pgt_stream_table_config c order by c.refresh_order loop
-        begin
-            if sales_internal.pgt_sources_fit(v_table) is null then
-                perform sales_internal.pgt_refresh(v_table, true);
-            end if;
-        exception when others then -- one whose query fails holds up nothing else: ticks try it again, note that and alert
-            raise warning using message = format('stream table %s: ', v_table) || left(sqlerrm, 1000);
-        end;
-    end loop;
+    perform sales_internal.pgt_tick(c.stream_table)
+    from (select c.* from sales_internal.pgt_stream_table_config c order by c.refresh_order) c;
     update sales_internal.pgt_version_history h
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
@@ -2187,18 +2099,18 @@ create procedure sales.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
-    v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- one transaction does a bounded part of the work
     v_table    text;
 begin
     call sales_internal.pgt_commit(p_commits);
     perform sales_internal.pgt_check_origin();
     call sales_internal.pgt_commit(p_commits);
-    perform sales_internal.pgt_watch_sources();
-    call sales_internal.pgt_commit(p_commits);
     if p_commits then
         call sales_internal.pgt_fill_immediate();
-    elsif exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
-        perform sales.attach(); -- in one transaction: writers wait until the fill commits
+    else
+        perform sales_internal.pgt_watch_sources();
+        if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
+            perform sales.attach(); -- in one transaction: writers wait until the fill commits
+        end if;
     end if;
     call sales_internal.pgt_commit(p_commits);
     foreach v_table in array array(
@@ -2210,13 +2122,6 @@ begin
         call sales_internal.pgt_commit(p_commits);
     end loop;
     perform sales_internal.pgt_prune();
-    call sales_internal.pgt_commit(p_commits);
-    if sales_internal.pgt_take_task('refresh history: retention', '1 minute') then
-        for v_round in 1..v_rounds loop
-            call sales_internal.pgt_commit(p_commits);
-            exit when sales_internal.pgt_trim_history(1000) < 1000;
-        end loop;
-    end if;
     call sales_internal.pgt_commit(p_commits);
 end;
 $procedure$;
@@ -2267,24 +2172,23 @@ comment on procedure sales.run("interval", "interval") is
 -- ==== Sources =============================================================================================
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
+    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
+        capture,
     pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.orders', 'public', 'orders', 'table', false, false, array['order_id', 'customer_id', 'status', 'amount'],
         array['sales.large_orders', 'sales.customer_payments'],
-    'sales_internal.changes_public_orders', array['order_id', 'customer_id'], array['changes_public_orders_xid',
-        'changes_public_orders_truncated'], array['sales_log_insert_public_orders', 'sales_log_update_public_orders',
-        'sales_log_delete_public_orders',
+    'sales_internal.changes_public_orders', array['order_id', 'customer_id'], 'unread_public_orders_count',
+        array['changes_public_orders_xid', 'changes_public_orders_truncated'], array['sales_log_insert_public_orders',
+        'sales_log_update_public_orders', 'sales_log_delete_public_orders',
         'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders'],
             'changes_public_orders_capture',
     'sales_internal.pending_public_orders', array['order_id', 'customer_id', 'status', 'amount'], 'pending_public_orders_xid',
         array['sales_immediate_insert_public_orders', 'sales_immediate_update_public_orders',
         'sales_immediate_delete_public_orders', 'sales_immediate_truncate_public_orders',
         'sales_immediate_row_public_orders', 'sales_immediate_route_public_orders',
-        'sales_immediate_before_public_orders', 'sales_immediate_written_public_orders'], array['immediate_public_orders_insert',
-            'immediate_public_orders_update', 'immediate_public_orders_delete',
-        'immediate_public_orders_row', 'immediate_public_orders_row', 'immediate_public_orders_row', null,
-        null]
+        'sales_immediate_before_public_orders', 'sales_immediate_written_public_orders'], array['immediate_public_orders_statement',
+            'immediate_public_orders_row', null, null]
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -2298,12 +2202,14 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
+    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
+        capture,
     pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.customers', 'public', 'customers', 'table', false, false, array['customer_id', 'name'], array['sales.customer_payments'],
-    'sales_internal.changes_public_customers', array['customer_id', 'name'], array['changes_public_customers_xid',
-        'changes_public_customers_truncated'], array['sales_log_insert_public_customers', 'sales_log_update_public_customers',
+    'sales_internal.changes_public_customers', array['customer_id', 'name'], 'unread_public_customers_count',
+        array['changes_public_customers_xid', 'changes_public_customers_truncated'], array['sales_log_insert_public_customers',
+        'sales_log_update_public_customers',
         'sales_log_delete_public_customers', 'sales_log_truncate_public_customers',
         'sales_log_row_public_customers', 'sales_log_route_public_customers'], 'changes_public_customers_capture',
     null, '{}', null, '{}', '{}'
@@ -2315,12 +2221,13 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
+    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
+        capture,
     pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, false, array['order_id', 'amount', 'captured_at'],
         array['sales.customer_payments'],
-    'sales_internal.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'],
+    'sales_internal.changes_public_captured_payments', array['order_id', 'amount', 'captured_at'], 'unread_public_captured_payments_count',
         array['changes_public_captured_payments_xid', 'changes_public_captured_payments_truncated'],
         array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
         'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
@@ -2335,13 +2242,14 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, log_indexes, triggers, capture,
+    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
+        capture,
     pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, array['customer_id', 'name', 'paid'],
         array['sales.best_customers'],
-    'sales_internal.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], array['changes_sales_customer_payments_xid',
-        'changes_sales_customer_payments_truncated'], '{}', null,
+    'sales_internal.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], 'unread_sales_customer_payments_count',
+        array['changes_sales_customer_payments_xid', 'changes_sales_customer_payments_truncated'], '{}', null,
     null, '{}', null, '{}', '{}'
 );
 
@@ -2375,6 +2283,30 @@ as $function$
       and f.stream_table = $2
       and c.__xid >= pg_snapshot_xmin(f.seen)
       and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+$function$;
+
+-- Returns the number of rows of sales_internal.changes_public_customers that a stream table has not applied; it counts p_at_most, or all if
+-- that is null.
+create function sales_internal.unread_public_customers_count(p_stream_table text, p_at_most bigint)
+    returns bigint
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- applied rows are not read, whatever the statistics say
+as $function$
+begin
+    return (
+        select count(*)
+        from (
+            select
+            from sales_internal.changes_public_customers c, sales_internal.pgt_stream_table_state f
+            where f.stream_table = p_stream_table
+              and c.__xid >= pg_snapshot_xmin(f.seen)
+              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+            limit p_at_most
+        ) n
+    );
+end;
 $function$;
 
 -- Logs changed rows of public.customers in sales_internal.changes_public_customers, with its owner's rights.
@@ -2458,6 +2390,30 @@ as $function$
       and f.stream_table = $2
       and c.__xid >= pg_snapshot_xmin(f.seen)
       and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+$function$;
+
+-- Returns the number of rows of sales_internal.changes_public_orders that a stream table has not applied; it counts p_at_most, or all if
+-- that is null.
+create function sales_internal.unread_public_orders_count(p_stream_table text, p_at_most bigint)
+    returns bigint
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- applied rows are not read, whatever the statistics say
+as $function$
+begin
+    return (
+        select count(*)
+        from (
+            select
+            from sales_internal.changes_public_orders c, sales_internal.pgt_stream_table_state f
+            where f.stream_table = p_stream_table
+              and c.__xid >= pg_snapshot_xmin(f.seen)
+              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+            limit p_at_most
+        ) n
+    );
+end;
 $function$;
 
 -- Logs changed rows of public.orders in sales_internal.changes_public_orders, with its owner's rights.
@@ -2544,6 +2500,30 @@ as $function$
       and f.stream_table = $2
       and c.__xid >= pg_snapshot_xmin(f.seen)
       and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+$function$;
+
+-- Returns the number of rows of sales_internal.changes_public_captured_payments that a stream table has not applied; it counts p_at_most,
+-- or all if that is null.
+create function sales_internal.unread_public_captured_payments_count(p_stream_table text, p_at_most bigint)
+    returns bigint
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- applied rows are not read, whatever the statistics say
+as $function$
+begin
+    return (
+        select count(*)
+        from (
+            select
+            from sales_internal.changes_public_captured_payments c, sales_internal.pgt_stream_table_state f
+            where f.stream_table = p_stream_table
+              and c.__xid >= pg_snapshot_xmin(f.seen)
+              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+            limit p_at_most
+        ) n
+    );
+end;
 $function$;
 
 -- Logs changed rows of public.captured_payments in sales_internal.changes_public_captured_payments, with its owner's rights.
@@ -2634,131 +2614,33 @@ as $function$
       and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
 $function$;
 
--- Keeps the stream tables in immediate mode that read public.orders up to date with each insert.
--- Writes sales_internal.large_orders_rows.
-create function sales_internal.immediate_public_orders_insert()
-    returns trigger
+-- Returns the number of rows of sales_internal.changes_sales_customer_payments that a stream table has not applied; it counts p_at_most, or
+-- all if that is null.
+create function sales_internal.unread_sales_customer_payments_count(p_stream_table text, p_at_most bigint)
+    returns bigint
     language plpgsql
-    security definer
+    stable
     set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- applied rows are not read, whatever the statistics say
 as $function$
-#variable_conflict use_column
 begin
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- The snapshot may be older than what filled them.
-        perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
-        -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
-        perform from sales_internal.large_orders_rows r where (r.order_id) in (select n.order_id from new_rows n) for update;
-    end if;
-    -- Stream table sales.large_orders: the rows with affected keys, as they are.
-    if exists (select from new_rows offset 1000) then
-        execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_insert()'::regprocedure, 1);
-    else
-    -- statement 1
-    with
-    changes1 as not materialized (
-        select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-        from new_rows n
-        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
-    ),
-    -- affected: distinct(σ(Δ orders))
-    affected as not materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
-    recomputed as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from public.orders o
-        join affected a on o.order_id = a.order_id
-        where o.amount >= 150
-    )
-    insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
-    select f.order_id, f.customer_id, f.status, f.amount
-    from recomputed f
-    order by f.order_id
-    on conflict (order_id) do update
-        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
-    -- end of statement 1
-    ;
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function sales_internal.immediate_public_orders_insert() from public;
-
--- Keeps the stream tables in immediate mode that read public.orders up to date with each update.
--- Writes sales_internal.large_orders_rows.
-create function sales_internal.immediate_public_orders_update()
-    returns trigger
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as $function$
-#variable_conflict use_column
-begin
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- The snapshot may be older than what filled them.
-        perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
-        -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
-        perform from sales_internal.large_orders_rows r where (r.order_id) in
-            (select n.order_id from new_rows n union all select o.order_id from old_rows o) for update;
-    end if;
-    -- Stream table sales.large_orders: the rows with affected keys, as they are.
-    if exists (select from new_rows offset 1000) then
-        execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_update()'::regprocedure, 1);
-    else
-    -- statement 1
-    with
-    changes1 as not materialized (
-        select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
+    return (
+        select count(*)
         from (
-            select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
-            from new_rows n
-            union all
-            select o.order_id, o.customer_id, o.status, o.amount, -1
-            from old_rows o
-        ) c
-        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
-        group by c.order_id, c.customer_id, c.status, c.amount
-        having sum(c.__mult) <> 0
-    ),
-    -- affected: distinct(σ(Δ orders))
-    affected as materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
-    recomputed as materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from public.orders o
-        join affected a on o.order_id = a.order_id
-        where o.amount >= 150
-    ),
-    gone as (
-        delete from sales_internal.large_orders_rows r
-        using affected t
-        where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
-    )
-    insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
-    select f.order_id, f.customer_id, f.status, f.amount
-    from recomputed f
-    order by f.order_id
-    on conflict (order_id) do update
-        set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
-    -- end of statement 1
-    ;
-    end if;
-    return null;
+            select
+            from sales_internal.changes_sales_customer_payments c, sales_internal.pgt_stream_table_state f
+            where f.stream_table = p_stream_table
+              and c.__xid >= pg_snapshot_xmin(f.seen)
+              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+            limit p_at_most
+        ) n
+    );
 end;
 $function$;
-revoke execute on function sales_internal.immediate_public_orders_update() from public;
 
--- Keeps the stream tables in immediate mode that read public.orders up to date with each delete.
+-- Keeps the stream tables in immediate mode that read public.orders up to date with each statement that changes it.
 -- Writes sales_internal.large_orders_rows.
-create function sales_internal.immediate_public_orders_delete()
+create function sales_internal.immediate_public_orders_statement()
     returns trigger
     language plpgsql
     security definer
@@ -2769,46 +2651,115 @@ begin
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than what filled them.
         perform sales_internal.pgt_require_seen('public.orders', array['sales_internal.large_orders_last_xid'::regclass]);
-        -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
-        perform from sales_internal.large_orders_rows r where (r.order_id) in (select o.order_id from old_rows o) for update;
+        if tg_op <> 'DELETE' then
+            -- Rows that another transaction deleted since look as if they were there. What is stored of them cannot be locked then.
+            perform from sales_internal.large_orders_rows r where (r.order_id) in (select n.order_id from new_rows n) for update;
+        end if;
     end if;
     -- Stream table sales.large_orders: the rows with affected keys, as they are.
-    if exists (select from old_rows offset 1000) then
-        execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_delete()'::regprocedure, 1);
+    if tg_op = 'INSERT' then
+        if exists (select from new_rows offset 1000) then
+            execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_statement()'::regprocedure, 1);
+        else
+            -- statement 1
+            with
+            -- affected: distinct(σ(Δ orders))
+            affected as not materialized (
+                select distinct o.order_id
+                from new_rows o
+                where (o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed')
+                  and sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
+            ),
+            -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+            recomputed as not materialized (
+                select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+                from public.orders o
+                join affected a on o.order_id = a.order_id
+                where o.amount >= 150
+            )
+            insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
+            select f.order_id, f.customer_id, f.status, f.amount
+            from recomputed f
+            order by f.order_id
+            on conflict (order_id) do update
+                set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount; -- end of statement 1
+        end if;
+    elsif tg_op = 'UPDATE' then
+        if exists (select from new_rows offset 1000) then
+            execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_statement()'::regprocedure, 2);
+        else
+            -- statement 2
+            with
+            changes1 as not materialized (
+                select c.order_id, c.customer_id, c.status, c.amount, sum(c.__mult) as __mult
+                from (
+                    select n.order_id, n.customer_id, n.status, n.amount, 1 as __mult
+                    from new_rows n
+                    union all
+                    select o.order_id, o.customer_id, o.status, o.amount, -1
+                    from old_rows o
+                ) c
+                where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
+                group by c.order_id, c.customer_id, c.status, c.amount
+                having sum(c.__mult) <> 0
+            ),
+            -- affected: distinct(σ(Δ orders))
+            affected as materialized (
+                select distinct o.order_id
+                from changes1 o
+                where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
+            ),
+            -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+            recomputed as materialized (
+                select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+                from public.orders o
+                join affected a on o.order_id = a.order_id
+                where o.amount >= 150
+            ),
+            gone as (
+                delete from sales_internal.large_orders_rows r
+                using affected t
+                where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
+            )
+            insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
+            select f.order_id, f.customer_id, f.status, f.amount
+            from recomputed f
+            order by f.order_id
+            on conflict (order_id) do update
+                set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount; -- end of statement 2
+        end if;
     else
-    -- statement 1
-    with
-    changes1 as not materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, -1::bigint as __mult
-        from old_rows o
-        where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
-    ),
-    -- affected: distinct(σ(Δ orders))
-    affected as materialized (
-        select distinct o.order_id
-        from changes1 o
-        where o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed'
-    ),
-    -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
-    recomputed as materialized (
-        select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
-        from public.orders o
-        join affected a on o.order_id = a.order_id
-        where o.amount >= 150
-    )
-    delete from sales_internal.large_orders_rows r
-    using affected t
-    where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
-    -- end of statement 1
-    ;
+        if exists (select from old_rows offset 1000) then
+            execute sales_internal.pgt_own_statement('sales_internal.immediate_public_orders_statement()'::regprocedure, 3);
+        else
+            -- statement 3
+            with
+            -- affected: distinct(σ(Δ orders))
+            affected as materialized (
+                select distinct o.order_id
+                from old_rows o
+                where (o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed')
+                  and sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
+            ),
+            -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
+            recomputed as materialized (
+                select o.order_id, o.customer_id, o.status, o.amount, 1 as __mult
+                from public.orders o
+                join affected a on o.order_id = a.order_id
+                where o.amount >= 150
+            )
+            delete from sales_internal.large_orders_rows r
+            using affected t
+            where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id); -- end of statement 3
+        end if;
     end if;
     return null;
 end;
 $function$;
-revoke execute on function sales_internal.immediate_public_orders_delete() from public;
+revoke execute on function sales_internal.immediate_public_orders_statement() from public;
 
 -- Keeps the stream tables in immediate mode that read public.orders up to date where no trigger sees what a statement changed: when the
--- table is truncated, and as replication applies changes, row by row. While they are filled, logs each change.
+-- table is truncated, and as replication applies changes, row by row. With an argument, while they are filled, it only logs changes.
 -- Writes sales_internal.pending_public_orders, and the stream tables.
 create function sales_internal.immediate_public_orders_row()
     returns trigger
@@ -2822,28 +2773,18 @@ declare
     __new alias for new;
 begin
     if tg_op = 'TRUNCATE' then
-        if tg_nargs = 0 then
-            if tg_relid = 'public.orders'::regclass and not exists (select from pg_inherits i where i.inhparent = tg_relid) then
-                truncate sales_internal.large_orders_rows;
-            else
-                lock table public.orders in share row exclusive mode; -- other partitions may have rows
-                perform sales_internal.large_orders_recompute();
-            end if;
-        else
-            insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
-            select 0, l.order_id, l.customer_id, l.status, l.amount
-            from (select) mark
-            left join sales_internal.pending_public_orders l on false;
-        end if;
-        return null;
+        insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
+        select 0, l.order_id, l.customer_id, l.status, l.amount
+        from (select) mark
+        left join sales_internal.pending_public_orders l on false;
     end if;
-    if tg_op <> 'INSERT' then
+    if tg_op in ('UPDATE', 'DELETE') then
         insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select -1, o.order_id, o.customer_id, o.status, o.amount
         from (select (__old).*) o
         where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount']);
     end if;
-    if tg_op <> 'DELETE' then
+    if tg_op in ('INSERT', 'UPDATE') then
         insert into sales_internal.pending_public_orders (__mult, order_id, customer_id, status, amount)
         select 1, n.order_id, n.customer_id, n.status, n.amount
         from (select (__new).*) n
@@ -2938,6 +2879,9 @@ begin
     end if;
     lock table sales_internal.large_orders_rows in share row exclusive mode; -- other writers may be at work on it
     if exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult = 0) then
+        if not exists (select from pg_inherits i where i.inhparent = 'public.orders'::regclass) then
+            truncate sales_internal.large_orders_rows; -- a snapshot may not show all of them
+        end if;
         perform sales_internal.large_orders_recompute();
         return;
     end if;
@@ -2985,19 +2929,19 @@ $function$;
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
-    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
+    apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    index_names, index_columns, shown_columns, shown_if, repeats, grants, query
+    spec_indexes, view_query, grants, query
 ) values (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
     'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
         array['public.orders'],
-    null, 'large_orders_recompute', 'large_orders_apply_pending', 'large_orders_maintain', 'sales_internal.large_orders_last_xid', null,
-        null,
+    null, 'large_orders_recompute', 'large_orders_apply_pending', 'sales_internal.large_orders_last_xid', null, null,
     'sales_internal.large_orders_rows', 'sales_internal.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status',
         'amount'], 'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
         array['create unique index large_orders_key on sales_internal.large_orders_rows (order_id)'],
-    '{}', '{}', 'r.order_id, r.customer_id, r.status, r.amount', null, false, '{}', 
+    '{}', 'select r.order_id, r.customer_id, r.status, r.amount from sales_internal.large_orders_rows r cross join (select) read_only',
+        '{}', 
     'SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150'
@@ -3007,9 +2951,9 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- Applies unread change-log rows to stream table sales.customer_payments. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_public_customers, sales_internal.changes_public_orders, sales_internal.changes_public_captured_payments,
 -- sales_internal.pgt_stream_table_state; writes sales_internal.customer_payments_rows, sales_internal.pgt_stream_table_state.
--- From stream_tables.customer_payments in the spec. Few changes are applied with a generic plan, which the session keeps; many are planned
--- for each time. See sales_internal.unread_public_customers.
-create function sales_internal.customer_payments_apply(out inserted bigint, out deleted bigint)
+-- From stream_tables.customer_payments in the spec. p_unread: how many rows of a log it has not applied, as of p_looked. Few changes are
+-- applied with a generic plan, which the session keeps; many are planned for each time. See sales_internal.unread_public_customers.
+create function sales_internal.customer_payments_apply(p_unread bigint, p_looked pg_snapshot, out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -3024,38 +2968,13 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.customer_payments';
-    __few      boolean := true; -- null: all rows are read, with a plan of their own
-    v_new      boolean;
-    v_many     boolean;
+    __few      boolean := nullif(p_unread <= 200, false); -- null: all rows are read, with a plan of their own
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
     v_no       bigint;
 begin
-    -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
-    perform from sales_internal.pgt_stream_table_state s where s.stream_table = __self for update;
-
-    -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
-    with
-    logs(log) as (values ('sales_internal.changes_public_customers'::regclass), ('sales_internal.changes_public_orders'::regclass),
-        ('sales_internal.changes_public_captured_payments'::regclass))
-    select exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null, 0))
-           or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0))
-           or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments,
-               __self, null, 0)),
-           exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null, 0)
-               offset 200)
-           or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0) offset
-               200)
-           or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments,
-               __self, null, 0) offset 200),
-           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass), 0::bigint, 0::bigint
-    into v_new, v_many, v_snapshot, v_no, inserted, deleted;
-    if not v_new then
-        perform sales_internal.pgt_applied(__self, v_snapshot, v_no);
-        return;
-    elsif v_many then
-        __few := null;
+    if __few is null then
         set local plan_cache_mode = force_custom_plan; -- until the function ends
     end if;
 
@@ -3212,7 +3131,7 @@ begin
                    or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, null, 0) c where c.__mult = 0)
                then 'a source was truncated'
                -- Rows committed since the look above may be more than the statement read.
-               when __few and v_snapshot::text <> pg_current_snapshot()::text and
+               when __few and p_looked::text <> pg_current_snapshot()::text and
                    (exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null,
                    0) offset 399)
                    or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0)
@@ -3274,8 +3193,6 @@ declare
     v_snapshot pg_snapshot;
     v_no       bigint;
 begin
-    perform from sales_internal.pgt_stream_table_state s where s.stream_table = 'sales.customer_payments' for update;
-
     with
     -- differ: the query's rows beside those stored, where they are not the same
     differ as materialized (
@@ -3339,14 +3256,14 @@ $function$;
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
-    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
+    apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    index_names, index_columns, shown_columns, shown_if, repeats, grants, query
+    spec_indexes, view_query, grants, query
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
     'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
         'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'],
-    'customer_payments_apply', 'customer_payments_recompute', null, null, null, null, null,
+    'customer_payments_apply', 'customer_payments_recompute', null, null, null, null,
     'sales_internal.customer_payments_rows', 'sales_internal.customer_payments_rows_old', null, false, array['customer_id', 'name',
         'payments', 'paid', 'last_paid_at'], 's.*', '(
 with
@@ -3367,12 +3284,14 @@ select customer_id, name, __n, __sum1, __count2, __odd3, __max4
 from d1
 ) s', ' with (fillfactor = 70)', array['customer_id', 'name'],
     array['create unique index customer_payments_key on sales_internal.customer_payments_rows (customer_id, name)'],
-    array['customer_payments_idx1'], array['(case when customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = '
-        '0 then customer_payments_rows.__sum1 when mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 '
-        'and mod(customer_payments_rows.__odd3, 1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else '
-        '''Infinity'' end end)'], 'r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then '
-        'r.__sum1 when mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then '
-        '''-Infinity'' else ''Infinity'' end end as paid, r.__max4 as last_paid_at', null, false, '{}', 
+    array['create index if not exists customer_payments_idx1 on sales_internal.customer_payments_rows ((case when '
+        'customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when '
+        'mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, '
+        '1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end end))'],
+        'select r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when '
+        'mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' '
+        'else ''Infinity'' end end as paid, r.__max4 as last_paid_at from sales_internal.customer_payments_rows r cross join (select) '
+        'read_only', '{}', 
     'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
@@ -3384,9 +3303,9 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- Applies unread change-log rows to stream table sales.best_customers. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_sales_customer_payments, sales_internal.pgt_stream_table_state; writes sales_internal.best_customers_rows,
 -- sales_internal.pgt_stream_table_state.
--- From stream_tables.best_customers in the spec. Few changes are applied with a generic plan, which the session keeps; many are planned for
--- each time. See sales_internal.unread_sales_customer_payments.
-create function sales_internal.best_customers_apply(out inserted bigint, out deleted bigint)
+-- From stream_tables.best_customers in the spec. p_unread: how many rows of a log it has not applied, as of p_looked. Few changes are
+-- applied with a generic plan, which the session keeps; many are planned for each time. See sales_internal.unread_sales_customer_payments.
+create function sales_internal.best_customers_apply(p_unread bigint, p_looked pg_snapshot, out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -3401,31 +3320,13 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.best_customers';
-    __few      boolean := true; -- null: all rows are read, with a plan of their own
-    v_new      boolean;
-    v_many     boolean;
+    __few      boolean := nullif(p_unread <= 500, false); -- null: all rows are read, with a plan of their own
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
     v_no       bigint;
 begin
-    -- One refresh at a time, in a statement of its own: the next one sees what others committed while this one waited.
-    perform from sales_internal.pgt_stream_table_state s where s.stream_table = __self for update;
-
-    -- Where nothing is new, only the frontier moves: the statement below would read small tables whole to join nothing to them.
-    with
-    logs(log) as (values ('sales_internal.changes_sales_customer_payments'::regclass))
-    select exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self,
-        null, 0)),
-           exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self,
-               null, 0) offset 500),
-           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass), 0::bigint, 0::bigint
-    into v_new, v_many, v_snapshot, v_no, inserted, deleted;
-    if not v_new then
-        perform sales_internal.pgt_applied(__self, v_snapshot, v_no);
-        return;
-    elsif v_many then
-        __few := null;
+    if __few is null then
         set local plan_cache_mode = force_custom_plan; -- until the function ends
     end if;
 
@@ -3479,7 +3380,7 @@ begin
                    __self, null, 0) c where c.__mult = 0)
                then 'a source was truncated'
                -- Rows committed since the look above may be more than the statement read.
-               when __few and v_snapshot::text <> pg_current_snapshot()::text and
+               when __few and p_looked::text <> pg_current_snapshot()::text and
                    (exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
                    __self, null, 0) offset 999))
                then 'many changes came at once'
@@ -3508,7 +3409,6 @@ declare
     v_snapshot pg_snapshot;
     v_no       bigint;
 begin
-    perform from sales_internal.pgt_stream_table_state s where s.stream_table = 'sales.best_customers' for update;
     -- A type that was altered, or a collation of another version, gives rows another hash; and rows that differed may be alike.
     update sales_internal.best_customers_rows r
     set __hash = hash_record_extended(row(r.customer_id, r.name, r.paid), 0)
@@ -3578,29 +3478,26 @@ $function$;
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
-    apply_function, recompute_function, pending_function, maintain_function, last_filled, publish_function, flush_function,
+    apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    index_names, index_columns, shown_columns, shown_if, repeats, grants, query
+    spec_indexes, view_query, grants, query
 ) values (
     'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
     'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
         array['sales.customer_payments'], array['sales.customer_payments'],
-    'best_customers_apply', 'best_customers_recompute', null, null, null, null, null,
+    'best_customers_apply', 'best_customers_recompute', null, null, null, null,
     'sales_internal.best_customers_rows', 'sales_internal.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
         'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
         array['create index best_customers_hash on sales_internal.best_customers_rows (__hash)'],
-    '{}', '{}', 'r.customer_id, r.name, r.paid', null, true, '{}', 
+    '{}', 'select r.customer_id, r.name, r.paid from sales_internal.best_customers_rows r cross join generate_series(1, r.__mult)', '{}', 
     'SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500'
 );
 insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.best_customers');
 
--- Brings stream tables in immediate mode up to date with what is pending in this transaction, those first that others read, and forgets it.
--- They are sales.large_orders, which follow the same tables.
--- Writes them and the tables of what is pending.
---
--- p_all: also those that otherwise follow each statement by itself.
+-- Applies what is pending in this transaction to sales.large_orders, which follow the same tables, and deletes it.
+-- p_all: also to those that otherwise follow each statement by itself.
 create function sales_internal.large_orders_apply_pending(p_all boolean)
     returns void
     language plpgsql
@@ -3614,4 +3511,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'f5401cf23fa33a12a0e5d0aa65dcdb67', 'extension');
+values ('sales', '1.0.0', '53a9306d3fb60e84edc49e0571f9dba0', 'extension');

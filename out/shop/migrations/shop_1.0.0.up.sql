@@ -1449,11 +1449,8 @@ end;
 $function$;
 comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, errors and tasks. (Sluice: shop in pgtrickle)';
 
--- Creates triggers, stream tables, and the rows that a dump keeps.
--- Writes pgt_settings, pgt_version_history.
---
--- Apply, the migrations and tick() call it, and no script of an extension: its members are made before users' tables are restored, and rows
--- that it inserted would collide with restored ones.
+-- Creates triggers, stream tables, and the rows that a dump keeps. Apply, the migrations and tick() call it. No script of an extension
+-- does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
 create function pgtrickle.attach()
     returns void
     language plpgsql
@@ -2375,7 +2372,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '04bdd5608a2c05cf5f4be1edc06f9687', 'plain');
+values ('shop', '1.0.0', 'cc1b742bc687be534ab936f0fd8edbb5', 'plain');
 select pgtrickle.attach();
 
 commit;
