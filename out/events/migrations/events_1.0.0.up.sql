@@ -2169,8 +2169,8 @@ end;
 $function$;
 insert into events_internal.pgt_tasks (task) values ('consumer groups');
 
--- Creates triggers on users' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. No script of
--- an extension does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
+-- Creates triggers, stream tables, and the rows that a dump keeps. Apply, the migrations and tick() call it. No script of an extension
+-- does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
 create function events.attach()
     returns void
     language plpgsql
@@ -2225,8 +2225,7 @@ begin
     where not exists (select from events_internal.pgt_lease_log l where l.group_no = g.group_no);
 end;
 $function$;
-comment on function events.attach() is 'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps: apply, the '
-    'migrations and tick() call it. (Sluice: events in events)';
+comment on function events.attach() is 'Creates triggers, stream tables, and the rows that a dump keeps. (Sluice: events in events)';
 
 -- Drops the triggers and stream tables of extension events. Its other objects can be dropped then.
 -- Reads pg_trigger, pg_publication; locks pgt_version_history.
@@ -2582,7 +2581,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '4a357fe95b1eacd6feac7e1001f91bfa', 'plain');
+values ('events', '1.0.0', '75509b15b9572b9379d140a6df8b377c', 'plain');
 select events.attach();
 
 commit;

@@ -1890,8 +1890,8 @@ revoke execute on function sales_internal.pgt_waiting(text), sales.explain_st(te
 insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 insert into sales_internal.pgt_tasks (task) values ('refresh history: retention');
 
--- Creates triggers on users' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. No script of
--- an extension does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
+-- Creates triggers, stream tables, and the rows that a dump keeps. Apply, the migrations and tick() call it. No script of an extension
+-- does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
 -- p_fill: fill new stream tables in immediate mode, while writers wait until the transaction ends. Otherwise triggers only log until
 -- pgt_fill() has.
 create function sales.attach(p_fill boolean default true)
@@ -1959,9 +1959,7 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.attach(bool) is
-    'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. (Sluice: '
-    'sales in sales)';
+comment on function sales.attach(bool) is 'Creates triggers, stream tables, and the rows that a dump keeps. (Sluice: sales in sales)';
 
 -- Drops the triggers and stream tables of extension sales. Its other objects can be dropped then.
 -- Reads pg_trigger, pg_publication; locks pgt_version_history.
@@ -3513,4 +3511,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '336c1ad140235ba9a7fe6d9e308a748a', 'extension');
+values ('sales', '1.0.0', '5d79a688d36f64eef8513657a89046c9', 'extension');

@@ -1449,8 +1449,8 @@ end;
 $function$;
 comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, errors and tasks. (Sluice: shop in pgtrickle)';
 
--- Creates triggers on users' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. No script of
--- an extension does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
+-- Creates triggers, stream tables, and the rows that a dump keeps. Apply, the migrations and tick() call it. No script of an extension
+-- does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
 create function pgtrickle.attach()
     returns void
     language plpgsql
@@ -1490,9 +1490,7 @@ begin
     update pgtrickle_internal.pgt_version_history h set row_xmin = h.xmin::text where h.row_xmin is null;
 end;
 $function$;
-comment on function pgtrickle.attach() is
-    'Creates triggers on users'' tables, stream tables, and the rows that a dump keeps: apply, the migrations and tick() call it. (Sluice: '
-    'shop in pgtrickle)';
+comment on function pgtrickle.attach() is 'Creates triggers, stream tables, and the rows that a dump keeps. (Sluice: shop in pgtrickle)';
 
 -- Drops the triggers and stream tables of extension shop. Its other objects can be dropped then.
 -- Reads pg_trigger, pg_publication; locks pgt_version_history.
@@ -2374,7 +2372,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'ac1eb3acb7ac56bdb05a1b2a5268fd07', 'plain');
+values ('shop', '1.0.0', 'cc1b742bc687be534ab936f0fd8edbb5', 'plain');
 select pgtrickle.attach();
 
 commit;
