@@ -44,7 +44,7 @@ func jobTicks(t *testing.T, job string, timeout time.Duration) {
 		done := pgtest.One[bool](t, db, `
 			select (select alerted from pgtrickle_internal.pgt_inbox_dead where inbox_name = 'payments')
 			   and not exists (select from pgtrickle.payments where event_id = 'old')
-			   and (select sum(received) from pgtrickle_internal.pgt_inbox_deltas where inbox_name = 'payments' and at is null) = 1
+			   and (select sum(received) from pgtrickle_internal.pgt_inbox_deltas where inbox_name = 'payments' and at is null and not is_expired) = 1
 			   and (select runs from pgtrickle_internal.pgt_tasks where task = 'inbox payments: counts') >= 2`)
 		if done {
 			return

@@ -1871,8 +1871,12 @@ begin
                     from sales_internal.pgt_stream_table_config c
                 )
                 delete from sales.pgt_refresh_history h
-                using kept k
-                where h.stream_table = k.stream_table and h.started_at <= k.since;
+                where h.ctid = any (array(
+                    select o.ctid
+                    from kept k
+                    join sales.pgt_refresh_history o on o.stream_table = k.stream_table and o.started_at <= k.since
+                    for update of o skip locked
+                ));
             end if;
         exception when query_canceled or others then
             if sqlstate = '57014' and sales_internal.pgt_time_was_up() is null then
@@ -3511,4 +3515,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '5d79a688d36f64eef8513657a89046c9', 'extension');
+values ('sales', '1.0.0', 'e6b07bb0898ad324942e411dadbc626f', 'extension');
