@@ -1365,7 +1365,9 @@ begin
         v_no := nextval('sales_internal.pgt_change_no'::regclass);
         v_unread := 0;
         for v_count in select s.count_function from sales_internal.pgt_source_config s where s.source = any (c.follows) loop
-            execute format('select greatest($1, %I.%I($2, 501))', 'sales_internal', v_count) into v_unread using v_unread, p_stream_table;
+            execute format('select greatest($1, %I.%I($2, 501))', 'sales_internal', v_count)
+            into v_unread
+            using v_unread, p_stream_table;
         end loop;
         if v_unread = 0 then -- changes that were committed since v_looked are left to the next refresh
             perform sales_internal.pgt_applied(p_stream_table, v_looked, v_no);
@@ -3515,4 +3517,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'e6b07bb0898ad324942e411dadbc626f', 'extension');
+values ('sales', '1.0.0', '9f2b25221c244b9de508211d83d8f414', 'extension');
