@@ -2688,7 +2688,9 @@ begin
             from recomputed f
             order by f.order_id
             on conflict (order_id) do update
-                set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount; -- end of statement 1
+                set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
+            -- end of statement 1
+            ;
         end if;
     elsif tg_op = 'UPDATE' then
         if exists (select from new_rows offset 1000) then
@@ -2732,7 +2734,9 @@ begin
             from recomputed f
             order by f.order_id
             on conflict (order_id) do update
-                set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount; -- end of statement 2
+                set customer_id = excluded.customer_id, status = excluded.status, amount = excluded.amount
+            -- end of statement 2
+            ;
         end if;
     else
         if exists (select from old_rows offset 1000) then
@@ -2756,7 +2760,9 @@ begin
             )
             delete from sales_internal.large_orders_rows r
             using affected t
-            where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id); -- end of statement 3
+            where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
+            -- end of statement 3
+            ;
         end if;
     end if;
     return null;
@@ -3517,4 +3523,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '9f2b25221c244b9de508211d83d8f414', 'extension');
+values ('sales', '1.0.0', '84671d876be93df02d3147b2878515ea', 'extension');
