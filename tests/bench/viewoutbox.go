@@ -105,7 +105,7 @@ func prepareTell(ctx context.Context, dsn string, c class) error {
 func verifyPublished(ctx context.Context, conn *pgx.Conn, rows int) error {
 	var published, kept int
 	err := conn.QueryRow(ctx, `select e.inserted_count + e.deleted_count,
-    coalesce(nullif((select count(*) from sl.outbox_delta_rows_told d where d.outbox_id = e.id), 0),
+    coalesce(nullif((select count(*) from sl.outbox_delta_rows_published d where d.outbox_id = e.id), 0),
         jsonb_array_length(e.payload->'inserted') + jsonb_array_length(e.payload->'deleted'))
 from sl.pgt_outbox_latest_published e`).Scan(&published, &kept)
 	if err == nil && (published != rows || kept != rows) {
