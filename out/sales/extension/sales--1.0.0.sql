@@ -745,19 +745,19 @@ $function$;
 
 -- Moves the frontier of a stream table to the snapshot of the statement that applied the changes of its sources, or raises why that may not
 -- stand:
--- p_reason, a reason to recompute it, or p_lost, the number of rows to delete that were not found.
+-- p_reason, a reason to recompute it, or p_unfound, the number of rows to delete that were not found.
 create function sales_internal.pgt_applied(p_stream_table text, p_snapshot pg_snapshot, p_change_no bigint, p_reason text default null,
-    p_lost bigint default 0)
+    p_unfound bigint default 0)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    if p_reason is not null or p_lost <> 0 then
+    if p_reason is not null or p_unfound <> 0 then
         raise exception using
             errcode = 'SLR01',
             message = coalesce(p_reason, format('stream table %s is out of sync: %s rows to delete were not found', p_stream_table,
-                p_lost)),
+                p_unfound)),
             hint = case when p_reason is null then 'Something else wrote to it, or a source changed without its triggers.' else '' end;
     end if;
     update sales_internal.pgt_stream_table_state s
@@ -3523,4 +3523,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '84671d876be93df02d3147b2878515ea', 'extension');
+values ('sales', '1.0.0', '97214748d7b08c4275f97385f2958b80', 'extension');
