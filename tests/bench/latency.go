@@ -102,8 +102,9 @@ func (b *bench) update(ctx context.Context, sql string) error {
 	return connected(ctx, b.dsn("synchronous_commit=off"), func(conn *pgx.Conn) error { return execute(ctx, conn, sql) })
 }
 
-// settle lets background work catch up: what is written before a tick is settled by the tick after the next.
+// settle lets background work catch up: what is received before the second of a tick is settled by the tick after the next.
 func (b *bench) settle(ctx context.Context) error {
+	time.Sleep(time.Second)
 	if err := b.tick(ctx, 3); err != nil {
 		return err
 	}

@@ -685,7 +685,8 @@ begin
     end if;
 
     -- Lists what claims have passed or given back, a thousand messages at most. What a worker holds is left to it, unless the cursor had
-    -- passed it half a minute ago: a slow worker must not hold the low watermark.
+    -- passed it half a minute ago: a slow worker must not hold the low watermark. One that has committed since this snapshot may have
+    -- processed its messages.
     v_cursor := timestamptz 'epoch' + interval '1 microsecond'
         * coalesce(pg_sequence_last_value(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass), 0);
     v_notes := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
@@ -696,7 +697,8 @@ begin
         select $1, i.received_at, i.event_id, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
         from %s i
         where i.received_at >= $2 and i.received_at < least($3, $4) and i.processed_at is null and i.retry_count < $6
-          and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $7, $8, null))
+          and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $7, $8, null)
+              and pg_visible_in_snapshot(greatest($8 - age(i.xmax), 3)::text::xid8, pg_current_snapshot()))
           and (
               select true
               from pgtrickle_internal.pgt_inbox_retry_queue q
@@ -739,9 +741,8 @@ begin
 end;
 $function$;
 
--- Deletes one batch of messages of an inbox whose retention has passed, and entries of the retry queue whose messages are no longer
--- pending; returns how many. A retention of zero keeps all.
--- Reads and deletes messages; writes pgt_inbox_deltas, pgt_inbox_retry_queue.
+-- Deletes one batch of messages of an inbox whose retention has passed; returns how many. A retention of zero keeps all.
+-- Reads and deletes messages; writes pgt_inbox_deltas.
 create function pgtrickle_internal.pgt_inbox_drain(p_inbox text, p_batch_size integer)
     returns bigint
     language plpgsql
@@ -753,7 +754,6 @@ declare
     v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
     v_count bigint;
-    v_rows  bigint;
 begin
     execute format($sql$
         with gone as (
@@ -795,32 +795,13 @@ begin
             least((select s.value from pgtrickle_internal.pgt_setting('inbox_processed_retention_hours') s)::integer, 8766000))),
         coalesce(v_inbox.dead_letter_retention, make_interval(hours =>
             least((select s.value from pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours') s)::integer, 8766000)));
-
-    -- An entry that was changed since this statement began has another xmin: a message that is replayed meanwhile keeps it.
-    execute format($sql$
-        delete from pgtrickle_internal.pgt_inbox_retry_queue q
-        using (
-            select q.received_at, q.event_id, q.xmin as version
-            from pgtrickle_internal.pgt_inbox_retry_queue q
-            where q.inbox_name = $1
-              and not exists (
-                  select
-                  from %s i
-                  where i.event_id = q.event_id and case when i.received_at = q.received_at then true end
-                    and i.processed_at is null and i.retry_count < $2
-              )
-            limit 10000
-        ) i
-        where q.inbox_name = $1 and q.received_at = i.received_at and q.event_id = i.event_id and q.xmin = i.version
-        $sql$, v_table)
-    using p_inbox, v_inbox.max_retries;
-    get diagnostics v_rows = row_count;
-    return v_count + v_rows;
+    return v_count;
 end;
 $function$;
 
--- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, dead letters, alerts.
--- Writes pgt_tasks, pgt_inbox_progress, the inbox, its sequences of attempts, pgt_inbox_dead; notifies pg_trickle_alert.
+-- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, retry queue, dead letters, alerts.
+-- Writes pgt_tasks, pgt_inbox_progress, pgt_inbox_retry_queue, the inbox, its sequences of attempts, pgt_inbox_dead; notifies
+-- pg_trickle_alert.
 create function pgtrickle_internal.pgt_inbox_tick(p_inbox text)
     returns void
     language plpgsql
@@ -845,6 +826,29 @@ begin
             return;
         end if;
         perform pgtrickle_internal.pgt_inbox_settle(p_inbox);
+
+        -- Claims read the queue from the first entry that is due, so those of messages that are no longer pending, which a worker had
+        -- before they were listed, would halve their speed. An entry that was changed meanwhile has another xmin, and stays.
+        execute format($sql$
+            delete from pgtrickle_internal.pgt_inbox_retry_queue q
+            using (
+                select d.*
+                from (
+                    select q.received_at, q.event_id, q.xmin as version
+                    from pgtrickle_internal.pgt_inbox_retry_queue q
+                    where q.inbox_name = $1 and q.due_at <= $2
+                    order by q.due_at, q.event_id
+                    limit 1000
+                ) d
+                where not exists (
+                    select
+                    from %s i
+                    where i.event_id = d.event_id and i.received_at = d.received_at and i.processed_at is null and i.retry_count < $3
+                )
+            ) i
+            where q.inbox_name = $1 and q.received_at = i.received_at and q.event_id = i.event_id and q.xmin = i.version
+            $sql$, v_table)
+        using p_inbox, clock_timestamp(), v_inbox.max_retries;
 
         -- Messages that had all their attempts are dead letters, also where the claim that found this was rolled back. Each is looked for
         -- once, as another attempt says. If the claim was not rolled back, this version of its row is no more. A sequence is free again
@@ -2372,7 +2376,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'cc1b742bc687be534ab936f0fd8edbb5', 'plain');
+values ('shop', '1.0.0', '1ff56d37cd2104dc38618a8145a1c5a0', 'plain');
 select pgtrickle.attach();
 
 commit;
