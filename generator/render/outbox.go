@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -88,6 +89,11 @@ func (o Outbox) Snapshot() bool { return o.OnFullRefresh == "snapshot" }
 type Group struct {
 	Name, Outbox, Reset string
 	MaxAttempts         string // number or null
+}
+
+// GroupsOf are the groups of an outbox that exist from the start.
+func (e Extension) GroupsOf(outbox string) []Group {
+	return slices.DeleteFunc(slices.Clone(e.Groups), func(g Group) bool { return g.Outbox != outbox })
 }
 
 // Made reports that the outbox is made and dropped at run time.

@@ -18,9 +18,10 @@ begin
                 'pgt_consumer_leases', 'pgt_consumer_offsets', 'pgt_consumer_status', 'pgt_extension', 'pgt_outbox_config', 'pgt_settings'
             ]::name[], true),
             ('routine', 'events', array[
-                'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group', 'detach',
-                'drop_consumer_group', 'extend_lease', 'outbox_publish', 'outbox_status', 'pause_group', 'poll_outbox', 'reject_rows',
-                'replay_dead_letters', 'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
+                'ack_rows', 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group',
+                'detach', 'drop_consumer_group', 'extend_lease', 'leave_group', 'outbox_publish', 'outbox_publish_many', 'outbox_status',
+                'pause_group', 'poll_outbox', 'reject_rows', 'release_rows', 'replay_dead_letters', 'resume_group', 'run', 'seek_offset',
+                'tick', 'tick_once'
             ]::name[], true)
         ) w (kind, schema_name, names, replaced)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
@@ -101,9 +102,13 @@ drop function events.consumer_heartbeat(text, text);
 drop function events.seek_offset(text, text, int8);
 drop function events.extend_lease(text, text, int4, int8);
 drop function events.replay_dead_letters(text, int8[]);
+drop function events.leave_group(text, text);
+drop function events.release_rows(text, text, int8[], "interval", text, int8);
 drop function events.reject_rows(text, text, int8[], text, int8);
+drop function events.ack_rows(text, text, int8[], int8);
 drop function events.commit_offset(text, text, int8, int8);
-drop function events_internal.pgt_require_lease(events.pgt_consumer_groups, text, int8, int8);
+drop function events_internal.pgt_take_rows(events.pgt_consumer_groups, text, int8[], int8, bool);
+drop function events_internal.pgt_require_lease(events.pgt_consumer_groups, text, int8, int8multirange);
 drop function events.poll_outbox(text, text, int4, int4);
 drop function events.drop_consumer_group(text, bool);
 drop function events.create_consumer_group(text, text, text, int4);
@@ -122,6 +127,7 @@ drop function events_internal.pgt_count_ids(int8multirange);
 drop function events_internal.pgt_group(text, text, text);
 drop function events_internal.pgt_watch_outboxes();
 drop function events.outbox_status(text);
+drop function events.outbox_publish_many(text, jsonb);
 drop function events.outbox_publish(text, text, jsonb, text, jsonb);
 drop function events_internal.pgt_publication(name, regclass, bool);
 drop function events_internal.pgt_outbox_drain(text, int4);

@@ -728,6 +728,56 @@ $function$;
 comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is
     'Publishes an event to an outbox in the caller''s transaction. (Sluice: events in events)';
 
+-- Publishes events to an outbox in the caller's transaction: a JSON array of objects with event_type, payload, aggregate_id and headers.
+-- Writes the outbox. Returns the ids in the order of the array.
+create function events.outbox_publish_many(p_outbox text, p_events jsonb)
+    returns setof bigint
+    language plpgsql
+as $function$
+declare
+    v_wrong bigint := 0::bigint; -- the first event that is none
+begin
+    if jsonb_typeof(p_events) = 'array' then
+        v_wrong := (
+            select min(e.no)
+            from jsonb_array_elements(p_events) with ordinality e (event, no)
+            where (jsonb_typeof(e.event -> 'event_type') = 'string' and e.event ? 'payload'
+                and coalesce(jsonb_typeof(e.event -> 'headers'), 'null') in ('object', 'null')) is not true
+        );
+    end if;
+    if v_wrong is not null then
+        raise exception using
+            errcode = '22023',
+            message = case v_wrong when 0 then 'p_events must be a JSON array' else 'p_events: event ' || v_wrong || ' is not valid' end,
+            detail = 'Outbox ' || coalesce(p_outbox, '<null>') || '.',
+            hint = 'An event is an object: a text event_type, a payload, and optionally aggregate_id and headers, an object.';
+    end if;
+    case p_outbox
+        when 'shop_events' then
+            return query
+            insert into events.outbox_shop_events (event_type, aggregate_id, payload, headers)
+            select e.event ->> 'event_type', e.event ->> 'aggregate_id', e.event -> 'payload',
+                coalesce(nullif(e.event -> 'headers', 'null'), '{}')
+            from jsonb_array_elements(p_events) with ordinality e (event, no)
+            order by e.no
+            returning id;
+        when 'account_events' then
+            return query
+            insert into events.outbox_account_events (event_type, aggregate_id, payload, headers)
+            select e.event ->> 'event_type', e.event ->> 'aggregate_id', e.event -> 'payload',
+                coalesce(nullif(e.event -> 'headers', 'null'), '{}')
+            from jsonb_array_elements(p_events) with ordinality e (event, no)
+            order by e.no
+            returning id;
+        else
+            perform events.outbox_publish(p_outbox, '', '{}'); -- raises that there is none
+    end case;
+end;
+$function$;
+comment on function events.outbox_publish_many(text, jsonb) is
+    'Publishes events to an outbox in the caller''s transaction: a JSON array of objects with event_type, payload, aggregate_id and '
+    'headers. (Sluice: events in events)';
+
 -- The state of one outbox, or of all.
 -- Reads the outboxes.
 create function events.outbox_status(p_name text default null)
@@ -834,7 +884,7 @@ begin
             errcode = '22023',
             message = 'p_consumer must have 1 to 255 bytes',
             detail = 'Its name identifies a consumer within its group.',
-            hint = 'Use a name of its own for each run of a process: host, process id and something random.';
+            hint = 'Use a name that stays the same across restarts, such as the host or the number of a replica.';
     elsif p_function is not null and current_setting('transaction_isolation') <> 'read committed' then
         raise exception using
             errcode = '25001',
@@ -1657,10 +1707,10 @@ comment on function events.poll_outbox(text, text, int4, int4) is
     'Grants a consumer the next rows of its group''s outbox, in id order, or again, under a new lease, the rows that it still holds. '
     '(Sluice: events in events)';
 
--- Raises an error if a consumer has lost its lease p_lease_id, or, if that is null, any lease up to p_offset. A committed lease is not
--- lost.
+-- Raises LeaseLost if a consumer has lost its lease p_lease_id, or, if that is null, a lease of p_ids. A committed lease is not lost.
 -- Reads pgt_lease_log.
-create function events_internal.pgt_require_lease(p_group events.pgt_consumer_groups, p_consumer text, p_lease_id bigint, p_offset bigint)
+create function events_internal.pgt_require_lease(p_group events.pgt_consumer_groups, p_consumer text, p_lease_id bigint, p_ids
+    int8multirange)
     returns void
     language plpgsql
     stable
@@ -1674,12 +1724,12 @@ begin
     ) or p_lease_id is null and exists (
         select
         from events_internal.pgt_lease_log l
-        where l.group_no = p_group.group_no and l.consumer_id = p_consumer and l.lost and lower(l.ids) <= p_offset
+        where l.group_no = p_group.group_no and l.consumer_id = p_consumer and l.lost and l.ids && p_ids
           and not exists (
               select
               from events_internal.pgt_lease_log c
               where c.group_no = p_group.group_no and c.consumer_id = p_consumer and not c.lost and c.committed_at >= l.leased_at
-                and (c.committed_id = p_offset or c.state = 'done' and c.ids @> p_offset)
+                and (c.committed_id = upper(p_ids) - 1 or c.state = 'done' and c.ids @> (upper(p_ids) - 1))
           )
     ) then
         raise exception using
@@ -1687,6 +1737,59 @@ begin
             message = format('lease lost: consumer %s of group %s', p_consumer, p_group.group_name),
             detail = 'Its time ran out, the group was moved, or its name has polled again; the rows are handled by others.',
             hint = 'Roll back the work. If it took too long, take a longer visibility timeout, or call extend_lease.';
+    end if;
+end;
+$function$;
+
+-- Takes rows, null for all, out of the leases of a consumer, or only out of lease p_lease_id. Returns them for each lease.
+-- Reads and writes pgt_lease_log. LeaseLost if the consumer lost some of them, or others have them.
+create function events_internal.pgt_take_rows(
+    p_group events.pgt_consumer_groups, p_consumer text, p_ids bigint[], p_lease_id bigint, p_commits boolean
+)
+    returns table (lane smallint, ids int8multirange, attempts integer)
+    language plpgsql
+as $function$
+declare
+    v_left  int8multirange := coalesce( -- not found yet
+        (select range_agg(int8range(i.id, i.id, '[]')) from unnest(p_ids) i (id) where i.id < 9223372036854775807), '{}'
+    );
+    v_lease record;
+begin
+    for v_lease in
+        select l.lane, l.no, l.ids, l.attempts
+        from events_internal.pgt_lease_heads(p_group) h
+        join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+        where l.state = 'leased' and l.consumer_id = p_consumer and not l.lost and (p_ids is null or l.ids && v_left)
+          and (p_lease_id is null or l.lease_id = p_lease_id)
+        order by l.lane, l.no
+        for update of l
+    loop
+        lane := v_lease.lane;
+        ids := case when p_ids is null then v_lease.ids else v_lease.ids * v_left end;
+        attempts := v_lease.attempts;
+        if lane > 0 and not p_commits then -- later rows of a key do not pass those that are given back
+            ids := v_lease.ids * int8multirange(int8range(lower(ids), null));
+        end if;
+        update events_internal.pgt_lease_log l
+        set ids = case when isempty(l.ids - pgt_take_rows.ids) then l.ids else l.ids - pgt_take_rows.ids end,
+            state = case when isempty(l.ids - pgt_take_rows.ids) then 'done' else 'leased' end,
+            committed_at = case when p_commits then clock_timestamp() else l.committed_at end,
+            committed_id = case when p_commits then upper(pgt_take_rows.ids) - 1 else l.committed_id end
+        where l.group_no = p_group.group_no and l.lane = v_lease.lane and l.no = v_lease.no;
+        v_left := v_left - ids;
+        return next;
+    end loop;
+    if p_lease_id is not null then
+        perform events_internal.pgt_require_lease(p_group, p_consumer, p_lease_id, null);
+    elsif exists (
+        select
+        from events_internal.pgt_lease_heads(p_group) h
+        join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
+        where l.state = 'leased' and l.ids && v_left
+    ) then
+        perform events_internal.pgt_require_lease(p_group, p_consumer, -1, null); -- others have them
+    elsif not isempty(v_left) then
+        perform events_internal.pgt_require_lease(p_group, p_consumer, null, v_left);
     end if;
 end;
 $function$;
@@ -1739,7 +1842,7 @@ begin
         v_last := events_internal.pgt_commit_lanes(events_internal.pgt_group(p_group, p_consumer), p_consumer, v_offset, p_lease_id);
     end if;
     if v_last is null then
-        perform events_internal.pgt_require_lease(events_internal.pgt_group(p_group, p_consumer), p_consumer, p_lease_id, v_offset);
+        perform events_internal.pgt_require_lease(events_internal.pgt_group(p_group, p_consumer), p_consumer, p_lease_id, v_upto);
     end if;
     return coalesce(v_last, 0);
 end;
@@ -1747,46 +1850,102 @@ $function$;
 comment on function events.commit_offset(text, text, int8, int8) is
     'Commits what a consumer was granted up to an id. (Sluice: events in events)';
 
+-- Acknowledges rows of a consumer in any order. Returns how many. LeaseLost if the consumer lost some of them, or others have them.
+-- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost also if the consumer's name has polled again since.
+create function events.ack_rows(p_group text, p_consumer text, p_ids bigint[], p_lease_id bigint default null)
+    returns bigint
+    language plpgsql
+as $function$
+declare
+    v_group events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_consumer, 'ack_rows');
+begin
+    return (
+        select coalesce(sum(events_internal.pgt_count_ids(t.ids)), 0)::bigint
+        from events_internal.pgt_take_rows(v_group, p_consumer, coalesce(p_ids, '{}'), p_lease_id, true) t
+    );
+end;
+$function$;
+comment on function events.ack_rows(text, text, int8[], int8) is 'Acknowledges rows of a consumer in any order. (Sluice: events in events)';
+
 -- Puts leased rows of a consumer into its group's dead letters. Returns how many. Locks only the consumer's own leases.
--- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. With p_lease_id, LeaseLost if that lease was lost.
+-- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. LeaseLost as in ack_rows.
 create function events.reject_rows(p_group text, p_consumer text, p_ids bigint[], p_error text, p_lease_id bigint default null)
     returns bigint
     language plpgsql
 as $function$
 declare
     v_group events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_consumer, 'reject_rows');
-    v_ids   int8multirange;
-    v_held  int8multirange;
-    v_lease record;
-    v_count bigint := 0::bigint;
 begin
-    select range_agg(int8range(i.id, i.id, '[]')) into v_ids from unnest(p_ids) i (id) where i.id < 9223372036854775807;
-    for v_lease in
-        select l.lane, l.no, l.ids, l.attempts
-        from events_internal.pgt_lease_heads(v_group) h
-        join events_internal.pgt_lease_log l on l.group_no = v_group.group_no and l.lane = h.lane and l.no >= h.floor_no
-        where l.state = 'leased' and l.consumer_id = p_consumer and not l.lost and l.ids && v_ids
-          and (p_lease_id is null or l.lease_id = p_lease_id)
-        order by l.lane, l.no
-        for update of l
-    loop
-        v_held := events_internal.pgt_outbox_visible(v_group.outbox_name, v_lease.ids * v_ids);
-        continue when v_held is null;
-        v_count := v_count + events_internal.pgt_dead_letter(v_group, v_held, p_consumer, v_lease.attempts, p_error);
-        update events_internal.pgt_lease_log l
-        set ids = case when isempty(l.ids - v_held) then l.ids else l.ids - v_held end,
-            state = case when isempty(l.ids - v_held) then 'done' else 'leased' end,
-            committed_at = clock_timestamp()
-        where l.group_no = v_group.group_no and l.lane = v_lease.lane and l.no = v_lease.no;
-    end loop;
-    if v_count = 0 and p_lease_id is not null then
-        perform events_internal.pgt_require_lease(v_group, p_consumer, p_lease_id, null);
-    end if;
-    return v_count;
+    return (
+        select coalesce(sum(events_internal.pgt_dead_letter(v_group, t.ids, p_consumer, t.attempts, p_error)), 0)::bigint
+        from events_internal.pgt_take_rows(v_group, p_consumer, coalesce(p_ids, '{}'), p_lease_id, true) t
+    );
 end;
 $function$;
 comment on function events.reject_rows(text, text, int8[], text, int8) is
     'Puts leased rows of a consumer into its group''s dead letters. (Sluice: events in events)';
+
+-- Gives leased rows of a consumer back to its group, null for all, to be granted again after p_delay. Returns how many.
+-- Writes pgt_lease_log, pgt_consumer_dead_letters. LeaseLost as in ack_rows.
+--
+-- With p_error it was an attempt; rows that had all their attempts become dead letters. Of an ordered outbox all that the consumer holds
+-- behind a row in its lane is given back with it. Polls of the group wait until the transaction ends.
+create function events.release_rows(
+    p_group text, p_consumer text, p_ids bigint[] default null, p_delay interval default '0', p_error text default null,
+    p_lease_id bigint default null
+)
+    returns bigint
+    language plpgsql
+as $function$
+declare
+    v_group events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_consumer, 'release_rows');
+    v_rows  record;
+    v_count bigint := 0::bigint;
+begin
+    if (p_delay >= interval '0') is not true then
+        raise exception using
+            errcode = '22023',
+            message = 'p_delay must be zero or more',
+            detail = format('Consumer group %s, consumer %s.', p_group, p_consumer),
+            hint = 'Give the time after which the rows are granted again.';
+    end if;
+    perform pg_advisory_xact_lock(-2102687222, v_group.group_no);
+    for v_rows in select t.* from events_internal.pgt_take_rows(v_group, p_consumer, p_ids, p_lease_id, false) t loop
+        v_count := v_count + events_internal.pgt_count_ids(v_rows.ids);
+        if p_error is not null and v_rows.attempts >= v_group.max_attempts then
+            perform events_internal.pgt_dead_letter(v_group, v_rows.ids, p_consumer, v_rows.attempts, p_error);
+            continue;
+        end if;
+        insert into events_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, until, attempts)
+        select h.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', v_rows.ids,
+               case when p_delay > interval '0' then clock_timestamp() + p_delay else '-infinity' end,
+               v_rows.attempts - (p_error is null)::integer
+        from events_internal.pgt_lease_log h
+        where h.group_no = v_group.group_no and h.lane = v_rows.lane
+        order by h.no desc
+        limit 1;
+    end loop;
+    return v_count;
+end;
+$function$;
+comment on function events.release_rows(text, text, int8[], "interval", text, int8) is
+    'Gives leased rows of a consumer back to its group, null for all, to be granted again after p_delay. (Sluice: events in events)';
+
+-- Takes a consumer out of its group: gives back all that it holds, and no alert expects it any more. A poll brings it in again.
+-- Writes pgt_lease_log, pgt_consumers.
+create function events.leave_group(p_group text, p_consumer text)
+    returns void
+    language plpgsql
+as $function$
+begin
+    perform events.release_rows(p_group, p_consumer);
+    delete from events_internal.pgt_consumers c
+    using events.pgt_consumer_groups g
+    where g.group_name = p_group and c.group_no = g.group_no and c.consumer_id = p_consumer;
+end;
+$function$;
+comment on function events.leave_group(text, text) is
+    'Takes a consumer out of its group: gives back all that it holds, and no alert expects it any more. (Sluice: events in events)';
 
 -- Gives dead letters back to their group, due at once with no attempts counted, if the outbox still has them. Returns how many.
 -- Reads the outbox; writes pgt_consumer_dead_letters, pgt_lease_log.
@@ -2581,7 +2740,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '75509b15b9572b9379d140a6df8b377c', 'plain');
+values ('events', '1.0.0', 'fcc8b4b10a2bcc0783c84af94baf200c', 'plain');
 select events.attach();
 
 commit;

@@ -180,25 +180,24 @@ func (c *chaos) round(ctx context.Context, conn *pgx.Conn, r *rand.Rand, name st
 	if die == 0 {
 		return errDied
 	}
-	var ids, numbers []int64
-	var keys []string
-	for _, row := range got {
-		ids, keys, numbers = append(ids, row.ID), append(keys, row.Key), append(numbers, row.Number)
+	work, back := got, []chaosRow(nil)
+	if r.IntN(4) == 0 { // gives some back, of an ordered outbox the last ones
+		if !c.keyed {
+			r.Shuffle(len(got), func(i, j int) { got[i], got[j] = got[j], got[i] })
+		}
+		n := r.IntN(len(got))
+		work, back = got[:n], got[n:]
 	}
 	var leaseID *int64
 	if r.IntN(2) == 0 {
 		leaseID = &got[0].Lease
 	}
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "select handle($1, $2, $3, $4)", ids, keys, numbers, c.keyed); err != nil {
+		if err := c.handle(ctx, tx, r, name, leaseID, work, len(back) > 0); err != nil {
 			return err
 		}
-		var last int64
-		if err := tx.QueryRow(ctx, "select pgtrickle.commit_offset('g', $1, $2, $3)", name, ids[len(ids)-1], leaseID).Scan(&last); err != nil {
+		if err := c.giveBack(ctx, tx, r, name, leaseID, back); err != nil {
 			return err
-		}
-		if last != ids[len(ids)-1] {
-			return fmt.Errorf("%s: commit of %v returned %d", name, ids, last)
 		}
 		if die == 1 {
 			conn.PgConn().Conn().Close() // as the kernel does for a process that is gone
@@ -207,8 +206,73 @@ func (c *chaos) round(ctx context.Context, conn *pgx.Conn, r *rand.Rand, name st
 		return nil
 	})
 	if err == nil {
-		c.ledger.commit(got)
-		c.handled.Add(int64(len(got)))
+		c.ledger.commit(work)
+		c.handled.Add(int64(len(work)))
+	}
+	return err
+}
+
+// handle works on rows, and commits the offset or acknowledges them, in two parts and in any order.
+func (c *chaos) handle(ctx context.Context, tx pgx.Tx, r *rand.Rand, name string, leaseID *int64, rows []chaosRow, part bool) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	var ids, numbers []int64
+	var keys []string
+	for _, row := range rows {
+		ids, keys, numbers = append(ids, row.ID), append(keys, row.Key), append(numbers, row.Number)
+	}
+	if _, err := tx.Exec(ctx, "select handle($1, $2, $3, $4)", ids, keys, numbers, c.keyed); err != nil {
+		return err
+	}
+	if !part && r.IntN(3) > 0 {
+		var last int64
+		err := tx.QueryRow(ctx, "select pgtrickle.commit_offset('g', $1, $2, $3)", name, ids[len(ids)-1], leaseID).Scan(&last)
+		if err == nil && last != ids[len(ids)-1] {
+			err = fmt.Errorf("%s: commit of %v returned %d", name, ids, last)
+		}
+		return err
+	}
+	r.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	n := r.IntN(len(ids) + 1)
+	for _, some := range [][]int64{ids[:n], ids[n:]} {
+		if err := c.count(ctx, tx, len(some), "select pgtrickle.ack_rows('g', $1, $2, $3)", name, some, leaseID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveBack gives rows back, some later, some as failed, as those that are asked for or as all that is left; now and then the consumer leaves.
+func (c *chaos) giveBack(ctx context.Context, tx pgx.Tx, r *rand.Rand, name string, leaseID *int64, rows []chaosRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	c.ledger.release(rows)
+	if r.IntN(5) == 0 {
+		_, err := tx.Exec(ctx, "select pgtrickle.leave_group('g', $1)", name)
+		return err
+	}
+	var ids []int64
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+	}
+	if r.IntN(3) == 0 {
+		ids = nil
+	}
+	var failed *string
+	if r.IntN(2) == 0 {
+		failed = new(string)
+	}
+	return c.count(ctx, tx, len(rows), "select pgtrickle.release_rows('g', $1, $2, $3, $4, $5)", name, ids, time.Duration(r.IntN(100))*time.Millisecond, failed, leaseID)
+}
+
+// count runs a statement that says how many rows it was for.
+func (c *chaos) count(ctx context.Context, tx pgx.Tx, want int, sql string, args ...any) error {
+	var got int
+	err := tx.QueryRow(ctx, sql, args...).Scan(&got)
+	if err == nil && got != want {
+		err = fmt.Errorf("%d rows instead of %d in: %s %v", got, want, sql, args)
 	}
 	return err
 }

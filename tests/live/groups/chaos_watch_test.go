@@ -56,6 +56,15 @@ func (l *ledger) deliver(rows []chaosRow, to string, at time.Time) error {
 	return nil
 }
 
+// release notes that rows may come to anybody, in no later an attempt.
+func (l *ledger) release(rows []chaosRow) {
+	l.Lock()
+	defer l.Unlock()
+	for _, r := range rows {
+		l.rows[r.ID] = delivery{attempts: r.Attempts - 1}
+	}
+}
+
 func (l *ledger) commit(rows []chaosRow) {
 	l.Lock()
 	defer l.Unlock()
@@ -117,7 +126,7 @@ func (c *chaos) kill(ctx context.Context, conn *pgx.Conn) error {
 		case <-time.After(60 * time.Millisecond):
 		}
 		err := c.try(ctx, conn, `select pg_terminate_backend(pid) from (
-    select pid from pg_stat_activity where datname = current_database() and query ~ 'poll_outbox|commit_offset|handle' and pid <> pg_backend_pid() order by random() limit 1) s`)
+    select pid from pg_stat_activity where datname = current_database() and query ~ 'poll_outbox|commit_offset|ack_rows|release_rows|leave_group|handle' and pid <> pg_backend_pid() order by random() limit 1) s`)
 		if err != nil {
 			return err
 		}

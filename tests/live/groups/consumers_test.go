@@ -157,7 +157,10 @@ func (w *world) stale(g *group, consumer string) {
 	}
 	leaseID := g.lost[consumer][w.rand.IntN(len(g.lost[consumer]))]
 	w.notef("%s %s: goes on with lease %d", g.name, consumer, leaseID)
-	for _, call := range []string{"commit_offset($1, $2, 9223372036854775807, $3)", "reject_rows($1, $2, array[1], 'bad', $3)", "extract(epoch from pgtrickle.extend_lease($1, $2, 60, $3))::bigint"} {
+	for _, call := range []string{
+		"commit_offset($1, $2, 9223372036854775807, $3)", "ack_rows($1, $2, array[1], $3)", "reject_rows($1, $2, array[1], 'bad', $3)",
+		"release_rows($1, $2, p_lease_id => $3)", "extract(epoch from pgtrickle.extend_lease($1, $2, 60, $3))::bigint",
+	} {
 		if !strings.Contains(call, "pgtrickle.") {
 			call = "pgtrickle." + call
 		}
@@ -209,32 +212,14 @@ func (w *world) finish(consumer string) {
 	b.group.end(b.ids, b.group.done)
 }
 
-// expire lets the visibility timeout of a consumer pass.
+// expire lets the visibility timeout of a consumer pass, or, without a name, the delay of rows that were given back.
 func (w *world) expire(g *group, consumer string) {
 	w.notef("%s %s: time runs out", g.name, consumer)
 	w.exec(w.admin, `update pgtrickle_internal.pgt_lease_log l set until = '-infinity' from pgtrickle.pgt_consumer_groups g
-where g.group_no = l.group_no and g.group_name = $1 and l.consumer_id = $2 and l.state = 'leased'`, g.name, consumer)
+where g.group_no = l.group_no and g.group_name = $1 and coalesce(l.consumer_id, '') = $2 and l.state = 'leased'`, g.name, consumer)
 	for _, l := range g.leases {
 		if l.owner == consumer {
 			l.expired = true
 		}
 	}
-}
-
-func (w *world) reject(g *group, consumer string) {
-	var ids []int64
-	for _, id := range g.commits(consumer, 1<<62) {
-		if w.rand.IntN(2) == 0 {
-			ids = append(ids, id)
-		}
-	}
-	asked := append([]int64{1 << 60, 7}, ids...)
-	if held := g.of(7); held != nil && held.owner == consumer && !slices.Contains(ids, 7) {
-		ids = append(ids, 7)
-	}
-	w.notef("%s %s: reject %v", g.name, consumer, ids)
-	if got := one[int64](w, w.admin, "select pgtrickle.reject_rows($1, $2, $3, 'bad')", g.name, consumer, asked); got != int64(len(ids)) {
-		w.failf("%s %s: reject %v returned %d", g.name, consumer, ids, got)
-	}
-	g.end(ids, g.dead)
 }

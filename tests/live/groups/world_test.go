@@ -165,29 +165,29 @@ func (w *world) step(t testing.TB) {
 	consumer := []string{"a", "b", "c"}[w.rand.IntN(3)]
 	busy := w.pending[consumer] != nil && w.pending[consumer].group == g
 	switch n := w.rand.IntN(100); {
-	case n < 30:
+	case n < 26:
 		w.publisherStep(t, w.publishers[w.rand.IntN(len(w.publishers))])
-	case n < 33:
+	case n < 29:
 		w.finishPrepared()
-	case n < 35:
+	case n < 31:
 		w.toggleOther()
-	case n < 36:
+	case n < 32:
 		w.toggleIdle()
-	case n < 60:
+	case n < 54:
 		w.poll(g, consumer, 1+w.rand.IntN(8), true)
-	case n < 78:
+	case n < 69:
 		if w.pending[consumer] != nil {
 			w.finish(consumer)
 		} else {
 			w.commit(g, consumer)
 		}
-	case n < 84 && !busy:
-		w.expire(g, consumer)
-	case n < 86 && !busy:
+	case n < 75 && !busy:
+		w.expire(g, []string{consumer, consumer, ""}[w.rand.IntN(3)])
+	case n < 77 && !busy:
 		w.notef("%s %s: extend", g.name, consumer)
 		w.exec(w.admin, "select pgtrickle.extend_lease($1, $2, 4000)", g.name, consumer)
-	case n < 90 && !busy:
-		w.reject(g, consumer)
+	case n < 91 && !busy:
+		w.takeRows(g, consumer)
 	case n < 92:
 		w.replay(g)
 	case n < 93 && !w.isPending(g):
@@ -243,7 +243,7 @@ func (w *world) endAll(t testing.TB) {
 		}
 	}
 	for _, g := range w.groups {
-		for _, consumer := range []string{"a", "b", "c"} {
+		for _, consumer := range []string{"a", "b", "c", ""} {
 			w.expire(g, consumer)
 		}
 	}

@@ -1,0 +1,109 @@
+package groups
+
+import (
+	"maps"
+	"slices"
+)
+
+// takeRows acknowledges, rejects or gives back some of the rows that a consumer holds, or leaves the group. It may ask for rows of others, too.
+func (w *world) takeRows(g *group, consumer string) {
+	ids := g.commits(consumer, 1<<62)
+	verb := []string{"ack", "reject", "release", "leave"}[w.rand.IntN(4)]
+	if verb == "leave" {
+		w.notef("%s %s: leave", g.name, consumer)
+		w.exec(w.admin, "select pgtrickle.leave_group($1, $2)", g.name, consumer)
+		g.release(ids, true, false)
+		return
+	}
+	ids = slices.DeleteFunc(ids, func(int64) bool { return w.rand.IntN(2) == 0 })
+	asked, foreign := append([]int64{1 << 60}, ids...), int64(0) // one that another consumer has, or nobody
+	if others := g.openBeside(consumer); len(others) > 0 && w.rand.IntN(4) == 0 {
+		foreign = others[w.rand.IntN(len(others))]
+		asked = append(asked, foreign)
+	}
+	failed, later := w.rand.IntN(2) == 0, w.rand.IntN(2) == 0
+	taken := ids
+	if verb == "release" {
+		taken = g.behind(ids)
+	}
+	w.notef("%s %s: %s %v, which are %v, failed: %v, later: %v", g.name, consumer, verb, asked, taken, failed, later)
+	call := map[string]string{
+		"ack":     "select pgtrickle.ack_rows($1, $2, $3)",
+		"reject":  "select pgtrickle.reject_rows($1, $2, $3, 'bad')",
+		"release": "select pgtrickle.release_rows($1, $2, $3",
+	}[verb]
+	if verb == "release" {
+		call += map[bool]string{true: ", p_delay => '1 hour'"}[later] + map[bool]string{true: ", p_error => 'failed'"}[failed] + ")"
+	}
+	got, lost := w.mayLose(w.admin, call, g.name, consumer, asked)
+	switch {
+	case lost != (foreign != 0):
+		w.failf("%s %s: lease lost: %v, and %d is open with others", g.name, consumer, lost, foreign)
+	case !lost && got != int64(len(taken)):
+		w.failf("%s %s: %s %v returned %d", g.name, consumer, verb, taken, got)
+	}
+	switch {
+	case lost:
+		w.notef("lease lost")
+	case verb == "ack":
+		g.end(ids, g.done)
+	case verb == "reject":
+		g.end(ids, g.dead)
+	default:
+		g.release(taken, !later, failed)
+	}
+}
+
+// openBeside lists what is open and not held by a consumer.
+func (g *group) openBeside(consumer string) (ids []int64) {
+	for _, l := range g.leases {
+		if l.owner != consumer {
+			ids = slices.AppendSeq(ids, maps.Keys(l.ids))
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// behind adds to ids those that are behind them in the leases of their lanes.
+func (g *group) behind(ids []int64) []int64 {
+	all := map[int64]bool{}
+	for _, id := range ids {
+		l := g.of(id)
+		for other := range l.ids {
+			all[other] = all[other] || other == id || l.lane > 0 && other > id
+		}
+	}
+	maps.DeleteFunc(all, func(_ int64, taken bool) bool { return !taken })
+	return slices.Sorted(maps.Keys(all))
+}
+
+// release gives rows back, due at once or later. Where they failed, it was an attempt.
+func (g *group) release(ids []int64, due, failed bool) {
+	from := map[*lease]map[int64]bool{}
+	for _, id := range ids {
+		l := g.of(id)
+		if from[l] == nil {
+			from[l] = map[int64]bool{}
+		}
+		from[l][id] = true
+	}
+	for l, ids := range from {
+		maps.DeleteFunc(l.ids, func(id int64, _ bool) bool { return ids[id] })
+		if len(l.ids) == 0 {
+			g.lose(l)
+		}
+		back := &lease{lane: l.lane, ids: ids, expired: due}
+		for id := range ids {
+			switch {
+			case !failed:
+				g.tries[id]--
+			case g.most > 0 && g.tries[id] >= g.most:
+				g.dead[id] = true
+				delete(ids, id)
+			}
+		}
+		g.leases = append(g.leases, back)
+	}
+	g.tidy()
+}
