@@ -103,6 +103,7 @@ func (b *builder) inboxes(view render.Extension) {
 	b.add("catalog/pgt_inbox_deltas.sql", view, dumpedWhere("where is_expired"))
 	b.add("catalog/pgt_inbox_retry_queue.sql", view)
 	b.add("catalog/pgt_inbox_retry_due.sql", view)
+	b.add("catalog/pgt_inbox_leases.sql", view)
 	b.add("catalog/pgt_inbox_dead.sql", view, dumpedWhere("where alerted"))
 	b.add("inbox/inbox_is_my_partition.sql", view)
 	for _, name := range []string{
@@ -155,7 +156,9 @@ func (b *builder) inbox(i render.Inbox) {
 func (b *builder) interfaces(view render.Extension) {
 	if len(view.Inboxes) > 0 {
 		for _, template := range []string{
-			"inbox_is_my_partition_of", "inbox_receive", "inbox_pending", "inbox_claim", "inbox_mark_processed", "inbox_mark_failed",
+			"inbox_is_my_partition_of", "inbox_receive", "inbox_receive_many", "inbox_pending", "inbox_claim",
+			"inbox_mark_processed", "inbox_mark_processed_many", "inbox_mark_failed", "inbox_mark_failed_many",
+			"inbox_claim_lease", "pgt_move_leases", "inbox_extend", "inbox_release",
 			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of",
 		} {
 			b.add("inbox/"+template+".sql", view)

@@ -87,30 +87,20 @@ func (r *randomRun) available() string {
 }
 
 // rows are those of an insert, or of a query for merge.
-func (r *randomRun) rows(inbox string) string {
+func (r *randomRun) rows() string {
 	rows := make([]string, 1+r.rand.IntN(5))
 	for i := range rows {
-		due := r.available()
 		rows[i] = fmt.Sprintf("('%s', '%s', '{}'::jsonb, (%s)::timestamptz, (%s)::timestamptz, %s, 'g%d', (%s)::timestamptz)",
-			r.id(), r.kind(), r.received(), r.processed(), r.retry(), r.rand.IntN(3), due)
-		if inbox == "soon" {
-			rows[i] = strings.TrimSuffix(rows[i], ", ("+due+")::timestamptz)") + ")"
-		}
+			r.id(), r.kind(), r.received(), r.processed(), r.retry(), r.rand.IntN(3), r.available())
 	}
 	return strings.Join(rows, ", ")
 }
 
-func columns(inbox string) string {
-	names := "event_id, event_type, payload, received_at, processed_at, retry_count, aggregate_id"
-	if inbox != "soon" {
-		names += ", available_at"
-	}
-	return names
-}
+const columns = "event_id, event_type, payload, received_at, processed_at, retry_count, aggregate_id, available_at"
 
 func (r *randomRun) insert(conflict string) string {
 	inbox := r.inbox()
-	return fmt.Sprintf("insert into pgtrickle.%s (%s) values %s %s", inbox, columns(inbox), r.rows(inbox), conflict)
+	return fmt.Sprintf("insert into pgtrickle.%s (%s) values %s %s", inbox, columns, r.rows(), conflict)
 }
 
 func (r *randomRun) update(set string) string {
@@ -154,7 +144,7 @@ var statements = []choice{
 	}},
 	{1, func(r *randomRun) string {
 		return fmt.Sprintf("with gone as (delete from pgtrickle.soon where event_id in (%s) returning *) insert into pgtrickle.later (%s) select %s from gone on conflict do nothing",
-			r.someIDs(), columns("soon"), columns("soon"))
+			r.someIDs(), columns, columns)
 	}},
 	{2, func(r *randomRun) string {
 		return r.call("inbox_receive('%s', '%s', '%s', '{}')", r.inbox(), r.id(), r.kind())
@@ -168,6 +158,27 @@ var statements = []choice{
 	}},
 	{3, func(r *randomRun) string {
 		return fmt.Sprintf("select claimed('%s', %d)", r.inbox(), 1+r.rand.IntN(6))
+	}},
+	{2, func(r *randomRun) string {
+		messages := strings.NewReplacer("'", "", ", ", `", "event_type": "a", "payload": {}}, {"event_id": "`).Replace(r.someIDs())
+		return r.call(`inbox_receive_many('%s', '[{"event_id": "%s", "event_type": "b", "payload": 1}]')`, r.inbox(), messages)
+	}},
+	{2, func(r *randomRun) string {
+		return r.call("inbox_mark_processed('%s', array[%s])", r.inbox(), r.someIDs())
+	}},
+	{2, func(r *randomRun) string {
+		return r.call("inbox_mark_failed('%s', array[%s], 'no')", r.inbox(), r.someIDs())
+	}},
+	{4, func(r *randomRun) string { // those of frail count attempts that the test knows nothing of
+		return r.call("inbox_claim_lease('%s', %d, '%s')", r.one("soon", "later"), 1+r.rand.IntN(6), r.one("1 hour", "1 hour", "20 ms"))
+	}},
+	{6, func(r *randomRun) string {
+		call := r.one("inbox_mark_processed(%s)", "inbox_mark_failed(%s, 'no', p_lease_id => min(l.lease_id))", "inbox_extend(%s, '1 hour')", "inbox_release(%s)", "inbox_release(%s, '1 hour')")
+		args := fmt.Sprintf("l.inbox_name, array_agg(l.event_id), min(l.lease_id) + %d", r.rand.IntN(8)/7)
+		if strings.Contains(call, "p_lease_id") {
+			args = "l.inbox_name, array_agg(l.event_id)"
+		}
+		return r.call(call+" from pgtrickle_internal.pgt_inbox_leases l group by l.inbox_name, l.lease_id order by random() limit 1", args)
 	}},
 	{4, func(r *randomRun) string { // the loop that docs/inbox.md recommends, for one message, in a transaction of its own if there is none
 		return fmt.Sprintf("do $$ declare v text; begin for v in select claimed('%[1]s', 2) loop begin perform 1 / %[2]d; perform pgtrickle.inbox_mark_processed('%[1]s', v);"+
@@ -218,5 +229,5 @@ func (r *randomRun) merge() string {
 	return fmt.Sprintf(`merge into pgtrickle.%[1]s t using (values %[2]s) v (%[3]s) on t.event_id = v.event_id
 when matched and v.event_type = 'a' then delete
 when matched then update set processed_at = v.processed_at, retry_count = v.retry_count
-when not matched then insert (%[3]s) values (v.%[4]s)`, inbox, r.rows(inbox), columns(inbox), strings.ReplaceAll(columns(inbox), ", ", ", v."))
+when not matched then insert (%[3]s) values (v.%[4]s)`, inbox, r.rows(), columns, strings.ReplaceAll(columns, ", ", ", v."))
 }

@@ -18,11 +18,15 @@ import (
 
 const (
 	workers  = 10
+	leasers  = 3
 	messages = 100_000
 )
 
 // effects is the business table of these tests: its key is what reports that a message had its effect once.
 const effects = "create table effects (event_id text primary key, worker int)"
+
+// holds are the messages of leases and when these end at the earliest.
+const holds = "create table holds (event_id text primary key, until timestamptz not null)"
 
 // TestWorkersShareOneMoment has all messages share one received_at, so that no cursor over time can tell them apart.
 func TestWorkersShareOneMoment(t *testing.T) {
@@ -59,6 +63,7 @@ type work struct {
 func newWork(t *testing.T, inbox string) *work {
 	w := &work{t: t, db: installed.ShopDB(t), inbox: inbox, done: make(chan struct{})}
 	w.db.Exec(t, effects)
+	w.db.Exec(t, holds)
 	w.db.Exec(t, "update pgtrickle.pgt_settings set value = '1' where name = 'inbox_drain_interval_seconds'")
 	return w
 }
@@ -84,6 +89,7 @@ func (w *work) run(write func(context.Context, *pgx.Conn, int, *rand.Rand) error
 		})
 	}
 	start(&working, workers, w.worker)
+	start(&working, leasers, w.leaser)
 	start(&working, 1, w.application)
 	start(&all, 2, w.scheduler)
 	start(&all, 1, w.checker)
@@ -113,8 +119,18 @@ select count(pgtrickle.inbox_mark_processed('%[1]s', event_id)) from claimed`, w
 		if r.IntN(30) == 0 {
 			return 1, errGaveUp
 		}
-		return count, nil
+		return count, w.notHeld(ctx, tx, n)
 	})
+}
+
+// notHeld fails if a worker was given a message of a lease that runs.
+func (w *work) notHeld(ctx context.Context, tx pgx.Tx, worker int) error {
+	var id *string
+	err := tx.QueryRow(ctx, "select min(h.event_id) from holds h join effects e using (event_id) where e.worker = $1 and h.until > clock_timestamp()", worker).Scan(&id)
+	if err == nil && id != nil {
+		err = fmt.Errorf("worker %d was given %s, whose lease runs", worker, *id)
+	}
+	return err
 }
 
 // application takes messages without any function of the extension.

@@ -16,9 +16,10 @@ begin
                 'pgt_settings'
             ]::name[], true),
             ('routine', 'pgtrickle', array[
-                'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_health', 'inbox_is_my_partition', 'inbox_mark_failed',
-                'inbox_mark_processed', 'inbox_pending', 'inbox_receive', 'inbox_status', 'pause_inbox', 'replay_inbox_messages',
-                'resume_inbox', 'run', 'tick', 'tick_once'
+                'after_restore', 'attach', 'detach', 'inbox_claim', 'inbox_claim_lease', 'inbox_extend', 'inbox_health',
+                'inbox_is_my_partition', 'inbox_mark_failed', 'inbox_mark_processed', 'inbox_pending', 'inbox_receive',
+                'inbox_receive_many', 'inbox_release', 'inbox_status', 'pause_inbox', 'replay_inbox_messages', 'resume_inbox', 'run',
+                'tick', 'tick_once'
             ]::name[], true)
         ) w (kind, schema_name, names, replaced)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
@@ -108,10 +109,17 @@ drop function pgtrickle.inbox_health(text);
 drop function pgtrickle.resume_inbox(text);
 drop function pgtrickle.pause_inbox(text);
 drop function pgtrickle.replay_inbox_messages(text, text[], text, bool);
-drop function pgtrickle.inbox_mark_failed(text, text, text);
-drop function pgtrickle.inbox_mark_processed(text, text);
+drop function pgtrickle.inbox_release(text, text[], int8, "interval");
+drop function pgtrickle.inbox_extend(text, text[], int8, "interval");
+drop function pgtrickle_internal.pgt_move_leases(text, text[], int8, "interval", bool);
+drop function pgtrickle.inbox_claim_lease(text, int4, "interval", int4, int4);
+drop function pgtrickle.inbox_mark_failed(text, text[], text, int8);
+drop function pgtrickle.inbox_mark_failed(text, text, text, int8);
+drop function pgtrickle.inbox_mark_processed(text, text[], int8);
+drop function pgtrickle.inbox_mark_processed(text, text, int8);
 drop function pgtrickle.inbox_claim(text, int4, int4, int4);
 drop function pgtrickle.inbox_pending(text, int4);
+drop function pgtrickle.inbox_receive_many(text, jsonb);
 drop function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz);
 drop function pgtrickle.inbox_is_my_partition(text, text, int4, int4);
 drop sequence pgtrickle_internal.payments_attempts_1;
@@ -130,6 +138,7 @@ drop function pgtrickle_internal.pgt_is_free(xid, int8, int8, int8);
 drop function pgtrickle_internal.pgt_inbox(text);
 drop function pgtrickle.inbox_is_my_partition(text, int4, int4);
 drop table pgtrickle_internal.pgt_inbox_dead;
+drop table pgtrickle_internal.pgt_inbox_leases;
 drop table pgtrickle_internal.pgt_inbox_retry_queue;
 drop table pgtrickle_internal.pgt_inbox_deltas;
 drop table pgtrickle_internal.pgt_inbox_progress;

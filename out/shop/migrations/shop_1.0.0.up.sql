@@ -129,7 +129,6 @@ create table pgtrickle.pgt_inbox_config (
     received_at_column    name        not null,
     max_retries           integer     not null,
     max_attempts          integer     not null,
-    has_delay             boolean     not null,
     schedule              text        not null,
     due_after             interval,
     last_due              name,
@@ -210,6 +209,19 @@ create table pgtrickle_internal.pgt_inbox_retry_queue (
 -- The order in which claims take messages of the retry queue. Partial, so that no look-up of a message takes it: with the statistics of an
 -- empty queue it would seem as good as the key.
 create index pgt_inbox_retry_due on pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, due_at, event_id) where due_at is not null;
+
+-- Leases of inbox_claim_lease, one row a message. One is valid while the message has its available_at: any other claim or mark changes
+-- that.
+--
+-- attempts: how many leases in a row ended without a mark.
+create table pgtrickle_internal.pgt_inbox_leases (
+    inbox_name text        collate "C" not null,
+    event_id   text        collate "C" not null,
+    lease_id   bigint      not null,
+    until      timestamptz not null,
+    attempts   integer     not null default 1,
+    primary key (inbox_name, event_id)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 -- The dead letters of inboxes, since when they are dead and whether an alert was sent.
 --
@@ -396,9 +408,9 @@ begin
         -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
         delayed as (
             insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, received_at, event_id, due_at)
-            select $1, i.received_at, i.event_id, %2$s
+            select $1, i.received_at, i.event_id, i.available_at
             from %1$s i
-            where i.processed_at is null and i.retry_count < $3 and %2$s is not null
+            where i.processed_at is null and i.retry_count < $3 and i.available_at is not null
         ),
         gone as (
             delete from pgtrickle_internal.pgt_inbox_dead d
@@ -411,7 +423,7 @@ begin
         where i.processed_at is null and i.retry_count >= $3
           and not exists (select from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = $1 and d.event_id = i.event_id)
         on conflict do nothing
-        $sql$, v_table, case when v_inbox.has_delay then 'i.available_at' else 'null::timestamptz' end)
+        $sql$, v_table)
     using p_inbox, v_counted, v_inbox.max_retries;
     insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at) values (p_inbox, v_counted);
     perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass, 0, false);
@@ -741,8 +753,9 @@ begin
 end;
 $function$;
 
--- Deletes one batch of messages of an inbox whose retention has passed; returns how many. A retention of zero keeps all.
--- Reads and deletes messages; writes pgt_inbox_deltas.
+-- Deletes one batch of messages of an inbox whose retention has passed, and leases that are over; returns how many messages.
+-- A retention of zero keeps all.
+-- Reads and deletes messages; writes pgt_inbox_deltas, pgt_inbox_leases.
 create function pgtrickle_internal.pgt_inbox_drain(p_inbox text, p_batch_size integer)
     returns bigint
     language plpgsql
@@ -795,6 +808,13 @@ begin
             least((select s.value from pgtrickle_internal.pgt_setting('inbox_processed_retention_hours') s)::integer, 8766000))),
         coalesce(v_inbox.dead_letter_retention, make_interval(hours =>
             least((select s.value from pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours') s)::integer, 8766000)));
+    execute format($sql$
+        delete from pgtrickle_internal.pgt_inbox_leases l
+        where l.inbox_name = $1 and not exists (
+            select from %s i where i.event_id = l.event_id and i.available_at = l.until and i.processed_at is null
+        )
+        $sql$, v_table)
+    using p_inbox;
     return v_count;
 end;
 $function$;
@@ -880,6 +900,22 @@ begin
             using v_slot.place, v_slot.xmin_end, v_inbox.max_retries, 'claimed ' || v_inbox.max_attempts ||
                 ' times, and neither processed nor failed';
         end loop;
+
+        -- So are those whose leases ended that often without a mark.
+        execute format($sql$
+            with worn as materialized (
+                select i.event_id
+                from pgtrickle_internal.pgt_inbox_leases l
+                join %1$s i on i.event_id = l.event_id and i.available_at = l.until
+                where l.inbox_name = $1 and l.attempts >= $3 and l.until <= clock_timestamp()
+                  and i.processed_at is null and i.retry_count < $2
+                for update of i skip locked
+            ),
+            ended as (delete from pgtrickle_internal.pgt_inbox_leases l using worn w where l.inbox_name = $1 and l.event_id = w.event_id)
+            update %1$s i set retry_count = greatest(i.retry_count, $2), error = $4 from worn w where i.event_id = w.event_id
+            $sql$, v_table)
+        using p_inbox, v_inbox.max_retries, v_inbox.max_attempts, 'claimed ' || v_inbox.max_attempts ||
+            ' times, and neither processed nor failed';
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
         -- the backlog is below a thousand.
@@ -1036,6 +1072,101 @@ $function$;
 comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is
     'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
 
+-- Stores messages: a JSON array of objects with the parameters of inbox_receive, without p_. Returns for each whether it is stored, in
+-- order.
+-- Writes the inbox and, for the duplicate rate, pgt_inbox_deltas. The second of two equal ids is a duplicate.
+create function pgtrickle.inbox_receive_many(p_inbox text, p_messages jsonb)
+    returns table (event_id text, stored boolean)
+    language plpgsql
+as $function$
+#variable_conflict use_column
+declare
+    v_wrong bigint := 0::bigint; -- the first message that is none
+begin
+    perform pgtrickle_internal.pgt_inbox(p_inbox);
+    if jsonb_typeof(p_messages) = 'array' then
+        v_wrong := (
+            select min(e.no)
+            from jsonb_array_elements(p_messages) with ordinality e (message, no)
+            cross join lateral (select e.message ->> 'event_id' as event_id) i
+            where (i.event_id = coalesce(e.message ->> 'event_id', i.event_id) and jsonb_typeof(e.message -> 'event_type') = 'string'
+                and e.message ? 'payload' and coalesce(e.message ->> 'sequence', e.message ->> 'priority') is null) is not true
+        );
+    end if;
+    if v_wrong is not null then
+        raise exception using
+            errcode = '22023',
+            message = case v_wrong when 0 then 'p_messages must be a JSON array' else 'p_messages: message ' || v_wrong || ' is not valid'
+                end,
+            detail = 'Inbox ' || p_inbox || '.',
+            hint = 'A message is an object: event_id, a text event_type, a payload, and optionally source, aggregate_id, trace_id, '
+                'available_at.';
+    end if;
+    case p_inbox
+        when 'order_events' then
+            return query
+            with
+            given as materialized (
+                select e.no, m.*
+                from jsonb_array_elements(p_messages) with ordinality e (message, no)
+                cross join lateral jsonb_to_record(e.message) m (
+                    event_id text, event_type text, payload jsonb, source text, aggregate_id text, trace_id text, available_at timestamptz
+                )
+            ),
+            stored as (
+                insert into pgtrickle.order_events as i (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
+                select g.event_id, g.event_type, coalesce(g.payload, 'null'), g.source, g.aggregate_id, g.trace_id, g.available_at
+                from given g
+                order by g.no
+                on conflict (event_id) do nothing
+                returning i.event_id
+            ),
+            counted as (
+                insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
+                select p_inbox, g.event_type, count(*), count(*) - count(s.event_id)
+                from (select g.event_type, g.event_id, row_number() over (partition by g.event_id order by g.no) as copy from given g) g
+                left join stored s on s.event_id = g.event_id and g.copy = 1
+                group by g.event_type
+            )
+            select g.event_id, s.event_id is not null and row_number() over (partition by g.event_id order by g.no) = 1
+            from given g
+            left join stored s on s.event_id = g.event_id
+            order by g.no;
+        when 'payments' then
+            return query
+            with
+            given as materialized (
+                select e.no, m.*
+                from jsonb_array_elements(p_messages) with ordinality e (message, no)
+                cross join lateral jsonb_to_record(e.message) m (
+                    event_id text, event_type text, payload jsonb, source text, aggregate_id text, trace_id text, available_at timestamptz
+                )
+            ),
+            stored as (
+                insert into pgtrickle.payments as i (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
+                select g.event_id, g.event_type, coalesce(g.payload, 'null'), g.source, g.aggregate_id, g.trace_id, g.available_at
+                from given g
+                order by g.no
+                on conflict (event_id) do nothing
+                returning i.event_id
+            ),
+            counted as (
+                insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
+                select p_inbox, g.event_type, count(*), count(*) - count(s.event_id)
+                from (select g.event_type, g.event_id, row_number() over (partition by g.event_id order by g.no) as copy from given g) g
+                left join stored s on s.event_id = g.event_id and g.copy = 1
+                group by g.event_type
+            )
+            select g.event_id, s.event_id is not null and row_number() over (partition by g.event_id order by g.no) = 1
+            from given g
+            left join stored s on s.event_id = g.event_id
+            order by g.no;
+    end case;
+end;
+$function$;
+comment on function pgtrickle.inbox_receive_many(text, jsonb) is
+    'Stores messages: a JSON array of objects with the parameters of inbox_receive, without p_. (Sluice: shop in pgtrickle)';
+
 -- Pending messages of an inbox in processing order.
 -- Reads the inbox's view of them, without locks.
 create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 100)
@@ -1117,8 +1248,9 @@ comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is
     'Locks pending messages of an inbox for the caller''s transaction and returns them. (Sluice: shop in pgtrickle)';
 
 -- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
--- Writes the inbox.
-create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id text)
+-- Writes the inbox. With p_lease_id, which inbox_claim_lease returned, LeaseLost if that lease of the message is lost; writes
+-- pgt_inbox_leases.
+create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id text, p_lease_id bigint default null)
     returns boolean
     language plpgsql
 as $function$
@@ -1131,15 +1263,26 @@ begin
         when 'order_events' then
             update pgtrickle.order_events i
             set processed_at = clock_timestamp()
-            where i.event_id = p_event_id and i.processed_at is null;
+            where i.event_id = p_event_id and i.processed_at is null
+              and (p_lease_id is null or i.available_at = (
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'order_events' and l.event_id = i.event_id
+                      and l.lease_id = p_lease_id
+              ));
         when 'payments' then
             update pgtrickle.payments i
             set processed_at = clock_timestamp()
-            where i.event_id = p_event_id and i.processed_at is null;
+            where i.event_id = p_event_id and i.processed_at is null
+              and (p_lease_id is null or i.available_at = (
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'payments' and l.event_id = i.event_id and
+                      l.lease_id = p_lease_id
+              ));
         else
             perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
     if found then
+        if p_lease_id is not null then
+            delete from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.event_id = p_event_id;
+        end if;
         return true;
     end if;
     v_inbox := pgtrickle_internal.pgt_inbox(p_inbox);
@@ -1152,16 +1295,80 @@ begin
             message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
             detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
             hint = 'A processed message is gone once its retention has passed.';
+    elsif p_lease_id is not null then
+        raise exception using
+            errcode = '55000',
+            message = 'lease lost: inbox ' || p_inbox,
+            detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
+            hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
     end if;
     return v_marked;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_processed(text, text) is
+comment on function pgtrickle.inbox_mark_processed(text, text, int8) is
     'Marks a message as processed; false if it was processed before. (Sluice: shop in pgtrickle)';
 
+-- Marks messages as processed, all or none. Returns how many were not processed before.
+-- Writes the inbox; with p_lease_id as for one message.
+create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_ids text[], p_lease_id bigint default null)
+    returns bigint
+    language plpgsql
+as $function$
+declare
+    v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_count   bigint;
+    v_unknown text;
+begin
+    case p_inbox
+        when 'order_events' then
+            update pgtrickle.order_events i
+            set processed_at = clock_timestamp()
+            where i.event_id = any (p_event_ids) and i.processed_at is null
+              and (p_lease_id is null or i.available_at = (
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'order_events' and l.event_id = i.event_id
+                      and l.lease_id = p_lease_id
+              ));
+        when 'payments' then
+            update pgtrickle.payments i
+            set processed_at = clock_timestamp()
+            where i.event_id = any (p_event_ids) and i.processed_at is null
+              and (p_lease_id is null or i.available_at = (
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'payments' and l.event_id = i.event_id and
+                      l.lease_id = p_lease_id
+              ));
+    end case;
+    get diagnostics v_count = row_count;
+    if v_count < (select count(distinct u) from unnest(p_event_ids) u) then
+        execute format('select min(u) from unnest($1) u where not exists (select from %I.%I i where i.event_id = u)',
+            v_inbox.inbox_schema, v_inbox.inbox_table)
+        into v_unknown
+        using p_event_ids;
+        if v_unknown is not null then
+            raise exception using
+            errcode = 'P0002',
+            message = 'inbox message not found: ' || coalesce(v_unknown, '<null>'),
+            detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
+            hint = 'A processed message is gone once its retention has passed.';
+        elsif p_lease_id is not null then
+            raise exception using
+            errcode = '55000',
+            message = 'lease lost: inbox ' || p_inbox,
+            detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
+            hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
+        end if;
+    end if;
+    if p_lease_id is not null then
+        delete from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.event_id = any (p_event_ids);
+    end if;
+    return v_count;
+end;
+$function$;
+comment on function pgtrickle.inbox_mark_processed(text, text[], int8) is
+    'Marks messages as processed, all or none. (Sluice: shop in pgtrickle)';
+
 -- Counts a failure of a message and keeps its error, 1000 characters at most; returns the failures so far.
--- Writes the inbox.
-create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id text, p_error text)
+-- Writes the inbox, pgt_inbox_leases. With p_lease_id, which inbox_claim_lease returned, LeaseLost if that lease of the message is lost.
+create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id text, p_error text, p_lease_id bigint default null)
     returns integer
     language plpgsql
 as $function$
@@ -1178,8 +1385,14 @@ begin
                 error = left(p_error, 1000),
                 available_at = clock_timestamp() + make_interval(secs => least(2, 0.1 * power(2, least(i.retry_count, 60))))
             where i.event_id = (
-                select f.event_id from pgtrickle.order_events f where f.event_id = p_event_id and f.processed_at is null for no key update
-                    skip locked
+                select i.event_id
+                from pgtrickle.order_events i
+                where i.event_id = p_event_id and i.processed_at is null
+                  and (p_lease_id is null or i.available_at = (
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'order_events' and l.event_id = i.event_id
+                      and l.lease_id = p_lease_id
+              ))
+                for no key update skip locked
             )
             returning i.retry_count into v_failures;
         when 'payments' then
@@ -1188,14 +1401,21 @@ begin
                 error = left(p_error, 1000),
                 available_at = clock_timestamp() + make_interval(secs => least(300, 1 * power(2, least(i.retry_count, 60))))
             where i.event_id = (
-                select f.event_id from pgtrickle.payments f where f.event_id = p_event_id and f.processed_at is null for no key update skip
-                    locked
+                select i.event_id
+                from pgtrickle.payments i
+                where i.event_id = p_event_id and i.processed_at is null
+                  and (p_lease_id is null or i.available_at = (
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'payments' and l.event_id = i.event_id and
+                      l.lease_id = p_lease_id
+              ))
+                for no key update skip locked
             )
             returning i.retry_count into v_failures;
         else
             perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
     if found then
+        delete from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.event_id = p_event_id;
         return v_failures;
     end if;
     v_inbox := pgtrickle_internal.pgt_inbox(p_inbox);
@@ -1208,6 +1428,12 @@ begin
             message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
             detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
             hint = 'A processed message is gone once its retention has passed.';
+    elsif p_lease_id is not null then
+        raise exception using
+            errcode = '55000',
+            message = 'lease lost: inbox ' || p_inbox,
+            detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
+            hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
     end if;
     raise exception using
         errcode = '55006',
@@ -1218,8 +1444,150 @@ begin
             else 'Go on with the next claim: the worker that holds the message decides on it.' end;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_failed(text, text, text) is
+comment on function pgtrickle.inbox_mark_failed(text, text, text, int8) is
     'Counts a failure of a message and keeps its error, 1000 characters at most; returns the failures so far. (Sluice: shop in pgtrickle)';
+
+-- Counts a failure of each of some messages, all or none. Returns how many there are.
+-- Writes the inbox; with p_lease_id as for one message.
+create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_ids text[], p_error text, p_lease_id bigint default null)
+    returns bigint
+    language plpgsql
+as $function$
+begin
+    perform pgtrickle_internal.pgt_inbox(p_inbox);
+    return (
+        select count(pgtrickle.inbox_mark_failed(p_inbox, f.event_id, p_error, p_lease_id))
+        from (select distinct u as event_id from unnest(p_event_ids) u where u is not null order by u) f
+    );
+end;
+$function$;
+comment on function pgtrickle.inbox_mark_failed(text, text[], text, int8) is
+    'Counts a failure of each of some messages, all or none. (Sluice: shop in pgtrickle)';
+
+-- Claims messages for work outside of a transaction: the claim outlives the commit, until a mark, inbox_release or the end of p_visibility.
+-- Writes the inbox, pgt_inbox_leases. Pass lease_id to the marks, which then fail with LeaseLost if another has claimed the message.
+create function pgtrickle.inbox_claim_lease(
+    p_inbox text, p_limit integer default 1, p_visibility interval default '30 seconds', p_worker_id integer default null,
+    p_total_workers integer default null
+)
+    returns table (
+        event_id text, event_type text, source text, aggregate_id text, payload jsonb,
+        received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer, lease_id bigint
+    )
+    language plpgsql
+as $function$
+#variable_conflict use_column
+declare
+    v_until timestamptz := clock_timestamp() + p_visibility;
+    v_ids   text[];
+begin
+    if (p_visibility > interval '0') is not true then
+        raise exception using
+            errcode = '22023',
+            message = 'p_visibility must be more than zero',
+            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
+            hint = 'Give the time that the work takes; inbox_extend adds to it.';
+    end if;
+    lease_id := pg_current_xact_id()::text::bigint;
+    for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, sequence, priority in
+        select c.* from pgtrickle.inbox_claim(p_inbox, p_limit, p_worker_id, p_total_workers) c
+    loop
+        v_ids := v_ids || event_id;
+        return next;
+    end loop;
+    insert into pgtrickle_internal.pgt_inbox_leases as l (inbox_name, event_id, lease_id, until)
+    select p_inbox, i.id, inbox_claim_lease.lease_id, v_until
+    from unnest(v_ids) i (id)
+    on conflict (inbox_name, event_id) do update set lease_id = excluded.lease_id, until = excluded.until, attempts = l.attempts + 1;
+    case p_inbox
+        when 'order_events' then
+            update pgtrickle.order_events i set available_at = v_until where i.event_id = any (v_ids);
+        when 'payments' then
+            update pgtrickle.payments i set available_at = v_until where i.event_id = any (v_ids);
+    end case;
+end;
+$function$;
+comment on function pgtrickle.inbox_claim_lease(text, int4, "interval", int4, int4) is
+    'Claims messages for work outside of a transaction: the claim outlives the commit, until a mark, inbox_release or the end of '
+    'p_visibility. (Sluice: shop in pgtrickle)';
+
+-- Extends leases to now plus p_interval, or gives the messages back, due after it. LeaseLost if one of them is not valid.
+-- Writes the inbox, pgt_inbox_leases. Returns the earliest new end and the number of messages.
+create function pgtrickle_internal.pgt_move_leases(
+    p_inbox text, p_event_ids text[], p_lease_id bigint, p_interval interval, p_gives_back boolean, out until timestamptz, out messages
+        bigint
+)
+    language plpgsql
+as $function$
+declare
+    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
+begin
+    if (p_interval > interval '0' or p_gives_back and p_interval = interval '0') is not true then
+        raise exception using
+            errcode = '22023',
+            message = case when p_gives_back then 'p_delay must be zero or more' else 'p_visibility must be more than zero' end,
+            detail = 'Inbox ' || p_inbox || '.',
+            hint = 'Give the time after which the messages may be claimed again.';
+    end if;
+    execute format($sql$
+        with held as materialized (
+            select i.event_id, case when $5 then $4 else greatest(l.until, $4) end as until
+            from pgtrickle_internal.pgt_inbox_leases l
+            join %1$I.%2$I i on i.event_id = l.event_id
+            where l.inbox_name = $1 and l.event_id = any ($2) and l.lease_id = $3
+              and i.available_at = l.until and i.processed_at is null and i.retry_count < $6
+            for update of i
+        ),
+        moved as (update %1$I.%2$I i set available_at = h.until from held h where i.event_id = h.event_id),
+        ended as (
+            delete from pgtrickle_internal.pgt_inbox_leases l using held h where $5 and l.inbox_name = $1 and l.event_id = h.event_id
+        ),
+        extended as (
+            update pgtrickle_internal.pgt_inbox_leases l
+            set until = h.until
+            from held h
+            where not $5 and l.inbox_name = $1 and l.event_id = h.event_id
+        )
+        select min(h.until), count(*) from held h
+        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
+    into until, messages
+    using p_inbox, p_event_ids, p_lease_id,
+        case when not p_gives_back or p_interval > interval '0' then clock_timestamp() + p_interval end, p_gives_back, v_inbox.max_retries;
+    if messages < (select count(distinct u) from unnest(p_event_ids) u) then
+        raise exception using
+            errcode = '55000',
+            message = 'lease lost: inbox ' || p_inbox,
+            detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
+            hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
+    end if;
+end;
+$function$;
+
+-- Extends the leases of messages to now plus p_visibility, never to an earlier time. Returns the earliest end of them.
+-- Writes the inbox, pgt_inbox_leases. LeaseLost if one of them is lost; then none is extended.
+create function pgtrickle.inbox_extend(p_inbox text, p_event_ids text[], p_lease_id bigint, p_visibility interval default '30 seconds')
+    returns timestamptz
+    language plpgsql
+as $function$
+begin
+    return (pgtrickle_internal.pgt_move_leases(p_inbox, p_event_ids, p_lease_id, p_visibility, false)).until;
+end;
+$function$;
+comment on function pgtrickle.inbox_extend(text, text[], int8, "interval") is
+    'Extends the leases of messages to now plus p_visibility, never to an earlier time. (Sluice: shop in pgtrickle)';
+
+-- Gives leased messages back, to be claimed again after p_delay; that is neither a failure nor an attempt. Returns how many.
+-- Writes the inbox, pgt_inbox_leases. LeaseLost if one of them is lost; then none is given back.
+create function pgtrickle.inbox_release(p_inbox text, p_event_ids text[], p_lease_id bigint, p_delay interval default '0')
+    returns bigint
+    language plpgsql
+as $function$
+begin
+    return (pgtrickle_internal.pgt_move_leases(p_inbox, p_event_ids, p_lease_id, p_delay, true)).messages;
+end;
+$function$;
+comment on function pgtrickle.inbox_release(text, text[], int8, "interval") is
+    'Gives leased messages back, to be claimed again after p_delay; that is neither a failure nor an attempt. (Sluice: shop in pgtrickle)';
 
 -- Makes failed and dead messages pending again, and processed ones if p_include_processed; returns how many.
 -- Writes the inbox; notifies pg_trickle_alert.
@@ -1242,8 +1610,8 @@ begin
     end if;
     p_include_processed := coalesce(p_include_processed, false);
 
-    execute format('update %I.%I i set processed_at = null, retry_count = 0, error = null', v_inbox.inbox_schema, v_inbox.inbox_table)
-        || case when v_inbox.has_delay then ', available_at = null' else '' end
+    execute format('update %I.%I i set processed_at = null, retry_count = 0, error = null, available_at = null', v_inbox.inbox_schema,
+        v_inbox.inbox_table)
         || case when p_event_type is null then ' where i.event_id = any ($1)' else ' where i.event_type = $2' end
         || ' and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and $3)'
     using p_event_ids, p_event_type, p_include_processed;
@@ -1702,7 +2070,7 @@ create table pgtrickle.order_events (
     error        text,
     retry_count  integer     not null default 0,
     trace_id     text,
-    available_at timestamptz
+    available_at timestamptz -- due from then on: delayed by its sender, by a failure, or leased
 ) with (
     fillfactor = 50,
     autovacuum_vacuum_scale_factor = 0.05,
@@ -2021,12 +2389,12 @@ grant select on sequence pgtrickle_internal.order_events_high_watermark to publi
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
-    retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
+    retry_count_column, error_column, received_at_column, max_retries, max_attempts, schedule, due_after, last_due,
     with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
     claim_cursor, attempts, high_watermark
 ) values (
     'order_events', 'pgtrickle', 'order_events', true, 'event_id', 'event_type', 'processed_at',
-    'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
+    'retry_count', 'error', 'received_at', 3, 20, '1s', null, null,
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
     'order_events_claim_cursor', array['order_events_attempts_0', 'order_events_attempts_1'], 'order_events_high_watermark'
 );
@@ -2048,7 +2416,7 @@ create table pgtrickle.payments (
     error        text,
     retry_count  integer     not null default 0,
     trace_id     text,
-    available_at timestamptz
+    available_at timestamptz -- due from then on: delayed by its sender, by a failure, or leased
 ) with (
     fillfactor = 50,
     autovacuum_vacuum_scale_factor = 0.05,
@@ -2364,19 +2732,19 @@ grant select on sequence pgtrickle_internal.payments_high_watermark to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
-    retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
+    retry_count_column, error_column, received_at_column, max_retries, max_attempts, schedule, due_after, last_due,
     with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
     claim_cursor, attempts, high_watermark
 ) values (
     'payments', 'pgtrickle', 'payments', true, 'event_id', 'event_type', 'processed_at',
-    'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
+    'retry_count', 'error', 'received_at', 3, 20, '1s', null, null,
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
     'payments_claim_cursor', array['payments_attempts_0', 'payments_attempts_1'], 'payments_high_watermark'
 );
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '1ff56d37cd2104dc38618a8145a1c5a0', 'plain');
+values ('shop', '1.0.0', '70a832dfbbc7f7a41a892fcc93166a0c', 'plain');
 select pgtrickle.attach();
 
 commit;
