@@ -15,7 +15,8 @@ type alert struct{ typ, fields, when string }
 
 const (
 	alertChannel  = "pg_trickle_alert"
-	outboxChannel = "pgtrickle_outbox_new"
+	outboxChannel = render.OutboxChannel
+	inboxChannel  = render.InboxChannel
 )
 
 var alerts = []alert{
@@ -45,6 +46,12 @@ func (w *writer) alerts() part {
 	if len(t.Rows) == 0 {
 		return part{}
 	}
+	var waking []string // what notifies at commit
+	for _, o := range w.Outboxes {
+		if o.Notify != nil {
+			waking = append(waking, o.Notify.Payload)
+		}
+	}
 	p := part{ID: "alerts", Title: "Alerts and notifications", Blocks: []block{
 		paragraph(say("`listen %s`: a JSON object of less than 8000 bytes, once for each transition, when the transaction commits.", alertChannel)),
 		{Table: t},
@@ -52,6 +59,12 @@ func (w *writer) alerts() part {
 	if len(w.Outboxes) > 0 {
 		p.Blocks = append(p.Blocks, paragraph(say("`listen %s`: the name of an outbox's table, when it has new rows. What applications write is notified by the next tick. "+
 			"Poll now and then all the same: a row that commits late, below one that was notified, is not.", outboxChannel)))
+	}
+	if len(waking) > 0 {
+		p.Blocks = append(p.Blocks, paragraph(say("Transactions that write %s notify when they commit, whatever their rows' ids.", strings.Join(waking, ", "))))
+	}
+	if slices.ContainsFunc(w.Inboxes, func(i render.Inbox) bool { return i.Notify != nil }) {
+		p.Blocks = append(p.Blocks, paragraph(say("`listen %s`: the name of an inbox that has new messages, when they commit. Messages that are due again later are not notified.", inboxChannel)))
 	}
 	return p
 }

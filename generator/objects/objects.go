@@ -81,6 +81,9 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		}
 		b.add("extension/pgt_drop_own.sql", view)
 	}
+	if view.Notifies() {
+		b.add("shared/pgt_notify.sql", view)
+	}
 	if len(view.Inboxes) > 0 {
 		b.inboxes(view)
 	}
@@ -143,6 +146,9 @@ func (b *builder) inbox(i render.Inbox) {
 	}
 	if i.Stats {
 		b.add("inbox/stats_view.sql", i)
+	}
+	if i.Notify != nil {
+		b.add("shared/notify_trigger.sql", i.Notify, within(inboxSection))
 	}
 	b.addStatement("row", i.HighWatermark.String(), "inbox/high_watermark_row.sql", i, "")
 	b.addStatement("grant", "public: "+i.HighWatermark.String(), "inbox/high_watermark_grant.sql", i, "")

@@ -31,6 +31,9 @@ func (b *builder) outbox(o render.Outbox) {
 			b.add("outbox/mark_key.sql", o)
 			b.add("outbox/mark_key_trigger.sql", o)
 		}
+		if o.Notify != nil {
+			b.add("shared/notify_trigger.sql", o.Notify, within(outboxSection))
+		}
 		if o.Archive.Name != "" {
 			b.add("outbox/archive.sql", o, holds)
 		}

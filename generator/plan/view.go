@@ -51,6 +51,9 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		InboxRelations: inboxRelations(s, i),
 		InboxFunctions: inboxFunctions(s, i),
 	}
+	if i.Notify {
+		v.Notify = &render.Notify{Schemas: schemasOf(s), Table: v.Table, Channel: render.InboxChannel, Payload: i.Name}
+	}
 	if i.Retention.Processed != nil {
 		v.ProcessedRetention = i.Retention.Processed.Interval()
 	}

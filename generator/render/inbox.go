@@ -21,6 +21,8 @@ type Inbox struct {
 	Stats       bool
 	Retry       *Retry
 
+	Notify *Notify
+
 	Materialize bool // pending messages and dead letters are stream tables
 
 	ProcessedRetention string // interval constants; empty where the settings rule

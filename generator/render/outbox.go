@@ -27,6 +27,7 @@ type Outbox struct {
 	Lenient     bool   // its consumers take other columns than before
 	Asked       bool   // the spec gives the stream table one; any other may get one at run time
 
+	Notify          *Notify
 	OrderingKey     string // column; empty if rows of one key need no order
 	Retention       string // interval constant; empty where the settings rule
 	InlineThreshold string // number; empty where the settings rule

@@ -29,6 +29,7 @@ type Inbox struct {
 	ChangeFeed  bool      `yaml:"change_feed" jsonschema:"default=false" jsonschema_description:"An event outbox of the inbox's own inserts, in the same transaction."`
 	DeadLetter  bool      `yaml:"dead_letter" jsonschema:"default=true" jsonschema_description:"Creates <inbox>_dlq."`
 	Stats       bool      `yaml:"stats" jsonschema:"default=true" jsonschema_description:"Creates <inbox>_stats."`
+	Notify      bool      `yaml:"notify" jsonschema:"default=false" jsonschema_description:"Notifies listeners when a transaction that stores messages commits."`
 	MaxRetries  int       `yaml:"max_retries" jsonschema:"default=3,minimum=1,maximum=1000" jsonschema_description:"Failures after which a message is a dead letter."`
 	MaxAttempts int       `yaml:"max_attempts" jsonschema:"default=20,minimum=2,maximum=1000" jsonschema_description:"Claims that ended without a mark or a failure after which a message is a dead letter: it kills its workers."`
 	Schedule    Schedule  `yaml:"schedule" jsonschema:"default=1s" jsonschema_description:"How often background work looks at the inbox: a duration or a cron expression (in UTC)."`

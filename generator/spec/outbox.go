@@ -27,6 +27,7 @@ type Outbox struct {
 	Place       `yaml:"-"`
 	Name        string     `yaml:"name" jsonschema:"required,minLength=1,maxLength=63" jsonschema_description:"The outbox's name; its table is outbox_<name>."`
 	Retention   *Duration  `yaml:"retention" jsonschema_description:"How long consumed events are kept; default: setting outbox_retention_hours."`
+	Notify      bool       `yaml:"notify" jsonschema:"default=false" jsonschema_description:"Notifies listeners when a transaction that publishes commits, rather than at the next tick."`
 	OrderingKey string     `yaml:"ordering_key" jsonschema:"enum=aggregate_id,enum=event_type" jsonschema_description:"Events that agree in this column are handled in order, across the consumers of a group."`
 	IdleGroup   *IdleGroup `yaml:"idle_group" jsonschema_description:"What happens when a consumer group stops consuming."`
 	SegmentRows *int       `yaml:"segment_rows" jsonschema:"minimum=1000,maximum=1000000000" jsonschema_description:"For very many events: its table is partitioned by this many ids, and retention drops whole partitions. To be decided when the outbox is made."`
