@@ -128,16 +128,17 @@ func due(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// killServer kills all of the server's processes, starts it again, holds the traffic, ends what is prepared, ticks and compares.
+// killServer kills all of the server's processes, holds the traffic, starts the server again, ends what is prepared, ticks and compares. Traffic
+// that came before that might wait for a prepared transaction, and this for the traffic.
 func (r *streamRun) killServer() error {
 	if err := r.server.KillAll(); err != nil {
 		return err
 	}
+	r.holding.Lock()
+	defer r.holding.Unlock()
 	if err := r.server.Restart(); err != nil {
 		return err
 	}
-	r.holding.Lock()
-	defer r.holding.Unlock()
 	conn, err := r.connect()
 	if err != nil {
 		return err

@@ -31,6 +31,7 @@ var hunt = oracle.Hunt{
 // lessons are seeds that found something in a soak.
 var lessons = []uint64{
 	1795275121180, // a column called found, of the log of a table
+	250,           // a column called tg_op, of a table whose rows are logged one by one
 	50144,         // MERGE that inserts and updates rows of partitions
 }
 

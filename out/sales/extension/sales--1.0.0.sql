@@ -2326,8 +2326,9 @@ create function sales_internal.changes_public_customers_capture()
 as $function$
 #variable_conflict use_column
 declare
-    __old alias for old; -- columns may be named old and new
+    __old alias for old; -- columns may be named old, new and tg_op
     __new alias for new;
+    __event text := tg_op;
 begin
     if tg_level operator(pg_catalog.=) 'ROW' then -- for replicas, and where statements write it through tables above
         insert into sales_internal.changes_public_customers (__mult, customer_id, name)
@@ -2335,10 +2336,10 @@ begin
         from (select (null::sales_internal.changes_public_customers).*) absent
         cross join lateral (
             select -1 as __mult, customer_id, name
-            from (select (__old).* where tg_op operator(pg_catalog.<>) 'INSERT') o
+            from (select (__old).* where __event operator(pg_catalog.<>) 'INSERT') o
             union all
             select 1, customer_id, name
-            from (select (__new).* where tg_op operator(pg_catalog.<>) 'DELETE') n
+            from (select (__new).* where __event operator(pg_catalog.<>) 'DELETE') n
         ) r
         where not exists (select from only public.customers where false); -- ALTER TABLE invalidates the plan
     elsif tg_op operator(pg_catalog.=) 'INSERT' then
@@ -2433,8 +2434,9 @@ create function sales_internal.changes_public_orders_capture()
 as $function$
 #variable_conflict use_column
 declare
-    __old alias for old; -- columns may be named old and new
+    __old alias for old; -- columns may be named old, new and tg_op
     __new alias for new;
+    __event text := tg_op;
 begin
     if tg_level operator(pg_catalog.=) 'ROW' then -- for replicas, and where statements write it through tables above
         insert into sales_internal.changes_public_orders (__mult, order_id, customer_id)
@@ -2443,10 +2445,10 @@ begin
         from (select (null::sales_internal.changes_public_orders).*) absent
         cross join lateral (
             select -1 as __mult, order_id, customer_id
-            from (select (__old).* where tg_op operator(pg_catalog.<>) 'INSERT') o
+            from (select (__old).* where __event operator(pg_catalog.<>) 'INSERT') o
             union all
             select 1, order_id, customer_id
-            from (select (__new).* where tg_op operator(pg_catalog.<>) 'DELETE') n
+            from (select (__new).* where __event operator(pg_catalog.<>) 'DELETE') n
         ) r
         where not exists (select from only public.orders where false); -- ALTER TABLE invalidates the plan
     elsif tg_op operator(pg_catalog.=) 'INSERT' then
@@ -2543,8 +2545,9 @@ create function sales_internal.changes_public_captured_payments_capture()
 as $function$
 #variable_conflict use_column
 declare
-    __old alias for old; -- columns may be named old and new
+    __old alias for old; -- columns may be named old, new and tg_op
     __new alias for new;
+    __event text := tg_op;
 begin
     if tg_level operator(pg_catalog.=) 'ROW' then -- for replicas, and where statements write it through tables above
         insert into sales_internal.changes_public_captured_payments (__mult, order_id, amount, captured_at)
@@ -2553,10 +2556,10 @@ begin
         from (select (null::sales_internal.changes_public_captured_payments).*) absent
         cross join lateral (
             select -1 as __mult, order_id, amount, captured_at
-            from (select (__old).* where tg_op operator(pg_catalog.<>) 'INSERT') o
+            from (select (__old).* where __event operator(pg_catalog.<>) 'INSERT') o
             union all
             select 1, order_id, amount, captured_at
-            from (select (__new).* where tg_op operator(pg_catalog.<>) 'DELETE') n
+            from (select (__new).* where __event operator(pg_catalog.<>) 'DELETE') n
         ) r
         where not exists (select from only public.captured_payments where false); -- ALTER TABLE invalidates the plan
     elsif tg_op operator(pg_catalog.=) 'INSERT' then
@@ -3523,4 +3526,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '97214748d7b08c4275f97385f2958b80', 'extension');
+values ('sales', '1.0.0', '32f0e42e2973e7f8dd02f6c5f113ddd6', 'extension');
