@@ -121,6 +121,7 @@ var columns = map[string][]column{
 		{"received_at_column", "", "The same for when it arrived."},
 		{"max_retries", "", "Failures after which a message is a dead letter."},
 		{"max_attempts", "", "The same for claims that ended without a mark or a failure."},
+		{"has_delay", "", "It has a column `available_at`: failed messages wait, and senders may delay a message."},
 		{"schedule", "", "How often background work looks at it."},
 		{"due_after", "", "How long after its last run the background work is due; null: at each tick, or as `last_due` says."},
 		{"last_due", "", "The function that returns when a cron expression was due last; null without one."},

@@ -47,7 +47,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 	}
 	for _, i := range view.Inboxes {
 		made = append(made, upgrade.Made{
-			Kind: "counts of inbox", Name: i.Name, On: []string{i.Table.String()}, Definition: fmt.Sprint(i.MaxRetries, i.DeadLetter),
+			Kind: "counts of inbox", Name: i.Name, On: []string{i.Table.String()}, Definition: fmt.Sprint(i.MaxRetries, i.DeadLetter, i.Retry != nil),
 			Recreate: fmt.Sprintf("select %s.pgt_inbox_rebuild(%s);\n", view.Internal(), sqltext.Literal(i.Name)), Lock: "SHARE ROW EXCLUSIVE on the inbox, as long as it is counted",
 		})
 	}

@@ -79,6 +79,17 @@ func (e Extension) Computed() []Inbox {
 	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.EventID == "" })
 }
 
+// WithoutDelay lists the inboxes that have no back-off.
+func (e Extension) WithoutDelay() []string {
+	var names []string
+	for _, inbox := range e.Inboxes {
+		if inbox.Retry == nil {
+			names = append(names, inbox.Name)
+		}
+	}
+	return names
+}
+
 // CronInboxes reports whether a cron expression says when an inbox's frequent work is due.
 func (e Extension) CronInboxes() bool {
 	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.LastDue != nil })

@@ -89,7 +89,15 @@ func (i Inbox) IsDead(a string) string {
 
 // DueAt is when row a of the retry queue may be claimed: the clock of a sender may be ahead of the server's, which delays nothing.
 func (e Extension) DueAt(a string) string {
-	return fmt.Sprintf("coalesce(%[1]s.available_at, least(%[1]s.received_at, clock_timestamp()))", a)
+	arrived := fmt.Sprintf("least(%s.received_at, clock_timestamp())", a)
+	switch len(e.WithoutDelay()) {
+	case 0:
+		return fmt.Sprintf("coalesce(%s.available_at, %s)", a, arrived)
+	case len(e.Inboxes):
+		return arrived
+	default: // not all inboxes have the column
+		return fmt.Sprintf("coalesce((to_jsonb(%s) ->> 'available_at')::timestamptz, %s)", a, arrived)
+	}
 }
 
 // Micros is a timestamp as microseconds since 1970.
@@ -97,7 +105,10 @@ func (i Inbox) Micros(timestamp string) string { return micros(timestamp) }
 
 // Columns lists the table's columns of row a.
 func (i Inbox) Columns(a string) string {
-	names := []string{"event_id", "event_type", "source", "aggregate_id", "payload", "received_at", "processed_at", "error", "retry_count", "trace_id", "available_at"}
+	names := []string{"event_id", "event_type", "source", "aggregate_id", "payload", "received_at", "processed_at", "error", "retry_count", "trace_id"}
+	if i.Retry != nil {
+		names = append(names, "available_at")
+	}
 	half := len(names) - 4
 	return a + "." + strings.Join(names[:half], ", "+a+".") + ",\n       " + a + "." + strings.Join(names[half:], ", "+a+".")
 }

@@ -87,20 +87,30 @@ func (r *randomRun) available() string {
 }
 
 // rows are those of an insert, or of a query for merge.
-func (r *randomRun) rows() string {
+func (r *randomRun) rows(inbox string) string {
 	rows := make([]string, 1+r.rand.IntN(5))
 	for i := range rows {
+		due := r.available()
 		rows[i] = fmt.Sprintf("('%s', '%s', '{}'::jsonb, (%s)::timestamptz, (%s)::timestamptz, %s, 'g%d', (%s)::timestamptz)",
-			r.id(), r.kind(), r.received(), r.processed(), r.retry(), r.rand.IntN(3), r.available())
+			r.id(), r.kind(), r.received(), r.processed(), r.retry(), r.rand.IntN(3), due)
+		if inbox == "soon" {
+			rows[i] = strings.TrimSuffix(rows[i], ", ("+due+")::timestamptz)") + ")"
+		}
 	}
 	return strings.Join(rows, ", ")
 }
 
-const columns = "event_id, event_type, payload, received_at, processed_at, retry_count, aggregate_id, available_at"
+func columns(inbox string) string {
+	names := "event_id, event_type, payload, received_at, processed_at, retry_count, aggregate_id"
+	if inbox != "soon" {
+		names += ", available_at"
+	}
+	return names
+}
 
 func (r *randomRun) insert(conflict string) string {
 	inbox := r.inbox()
-	return fmt.Sprintf("insert into pgtrickle.%s (%s) values %s %s", inbox, columns, r.rows(), conflict)
+	return fmt.Sprintf("insert into pgtrickle.%s (%s) values %s %s", inbox, columns(inbox), r.rows(inbox), conflict)
 }
 
 func (r *randomRun) update(set string) string {
@@ -144,7 +154,7 @@ var statements = []choice{
 	}},
 	{1, func(r *randomRun) string {
 		return fmt.Sprintf("with gone as (delete from pgtrickle.soon where event_id in (%s) returning *) insert into pgtrickle.later (%s) select %s from gone on conflict do nothing",
-			r.someIDs(), columns, columns)
+			r.someIDs(), columns("soon"), columns("soon"))
 	}},
 	{2, func(r *randomRun) string {
 		return r.call("inbox_receive('%s', '%s', '%s', '{}')", r.inbox(), r.id(), r.kind())
@@ -170,7 +180,7 @@ var statements = []choice{
 		return r.call("inbox_mark_failed('%s', array[%s], 'no')", r.inbox(), r.someIDs())
 	}},
 	{4, func(r *randomRun) string { // those of frail count attempts that the test knows nothing of
-		return r.call("inbox_claim_lease('%s', %d, '%s')", r.one("soon", "later"), 1+r.rand.IntN(6), r.one("1 hour", "1 hour", "20 ms"))
+		return r.call("inbox_claim_lease('later', %d, '%s')", 1+r.rand.IntN(6), r.one("1 hour", "1 hour", "20 ms"))
 	}},
 	{6, func(r *randomRun) string {
 		call := r.one("inbox_mark_processed(%s)", "inbox_mark_failed(%s, 'no', p_lease_id => min(l.lease_id))", "inbox_extend(%s, '1 hour')", "inbox_release(%s)", "inbox_release(%s, '1 hour')")
@@ -229,5 +239,5 @@ func (r *randomRun) merge() string {
 	return fmt.Sprintf(`merge into pgtrickle.%[1]s t using (values %[2]s) v (%[3]s) on t.event_id = v.event_id
 when matched and v.event_type = 'a' then delete
 when matched then update set processed_at = v.processed_at, retry_count = v.retry_count
-when not matched then insert (%[3]s) values (v.%[4]s)`, inbox, r.rows(), columns, strings.ReplaceAll(columns, ", ", ", v."))
+when not matched then insert (%[3]s) values (v.%[4]s)`, inbox, r.rows(inbox), columns(inbox), strings.ReplaceAll(columns(inbox), ", ", ", v."))
 }

@@ -151,7 +151,10 @@ func (r *randomRun) fail(what string) {
 func (r *randomRun) compare() {
 	r.t.Helper()
 	for _, inbox := range inboxes {
-		const due = "(available_at is null or available_at <= now())"
+		due := "(available_at is null or available_at <= now())"
+		if inbox == "soon" {
+			due = "true"
+		}
 		sql := strings.NewReplacer("INBOX", inbox, "DUE", due).Replace(differences)
 		if found := pgtest.Column[string](r.t, r.check, sql); len(found) > 0 {
 			r.fail(inbox + ": " + strings.Join(found, "; "))

@@ -129,6 +129,7 @@ create table pgtrickle.pgt_inbox_config (
     received_at_column    name        not null,
     max_retries           integer     not null,
     max_attempts          integer     not null,
+    has_delay             boolean     not null,
     schedule              text        not null,
     due_after             interval,
     last_due              name,
@@ -408,9 +409,9 @@ begin
         -- With the low watermark at the bottom claims find everything that is due; only delayed messages need an entry.
         delayed as (
             insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, received_at, event_id, due_at)
-            select $1, i.received_at, i.event_id, i.available_at
+            select $1, i.received_at, i.event_id, %2$s
             from %1$s i
-            where i.processed_at is null and i.retry_count < $3 and i.available_at is not null
+            where i.processed_at is null and i.retry_count < $3 and %2$s is not null
         ),
         gone as (
             delete from pgtrickle_internal.pgt_inbox_dead d
@@ -423,7 +424,7 @@ begin
         where i.processed_at is null and i.retry_count >= $3
           and not exists (select from pgtrickle_internal.pgt_inbox_dead d where d.inbox_name = $1 and d.event_id = i.event_id)
         on conflict do nothing
-        $sql$, v_table)
+        $sql$, v_table, case when v_inbox.has_delay then 'i.available_at' else 'null::timestamptz' end)
     using p_inbox, v_counted, v_inbox.max_retries;
     insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at) values (p_inbox, v_counted);
     perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass, 0, false);
@@ -808,13 +809,15 @@ begin
             least((select s.value from pgtrickle_internal.pgt_setting('inbox_processed_retention_hours') s)::integer, 8766000))),
         coalesce(v_inbox.dead_letter_retention, make_interval(hours =>
             least((select s.value from pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours') s)::integer, 8766000)));
-    execute format($sql$
-        delete from pgtrickle_internal.pgt_inbox_leases l
-        where l.inbox_name = $1 and not exists (
-            select from %s i where i.event_id = l.event_id and i.available_at = l.until and i.processed_at is null
-        )
-        $sql$, v_table)
-    using p_inbox;
+    if v_inbox.has_delay then
+        execute format($sql$
+            delete from pgtrickle_internal.pgt_inbox_leases l
+            where l.inbox_name = $1 and not exists (
+                select from %s i where i.event_id = l.event_id and i.available_at = l.until and i.processed_at is null
+            )
+            $sql$, v_table)
+        using p_inbox;
+    end if;
     return v_count;
 end;
 $function$;
@@ -901,21 +904,30 @@ begin
                 ' times, and neither processed nor failed';
         end loop;
 
-        -- So are those whose leases ended that often without a mark.
-        execute format($sql$
-            with worn as materialized (
-                select i.event_id
-                from pgtrickle_internal.pgt_inbox_leases l
-                join %1$s i on i.event_id = l.event_id and i.available_at = l.until
-                where l.inbox_name = $1 and l.attempts >= $3 and l.until <= clock_timestamp()
-                  and i.processed_at is null and i.retry_count < $2
-                for update of i skip locked
-            ),
-            ended as (delete from pgtrickle_internal.pgt_inbox_leases l using worn w where l.inbox_name = $1 and l.event_id = w.event_id)
-            update %1$s i set retry_count = greatest(i.retry_count, $2), error = $4 from worn w where i.event_id = w.event_id
-            $sql$, v_table)
-        using p_inbox, v_inbox.max_retries, v_inbox.max_attempts, 'claimed ' || v_inbox.max_attempts ||
-            ' times, and neither processed nor failed';
+        -- So are those whose leases ended that often without a mark. Where there are none, no lock to write the inbox is taken: an upgrade
+        -- that has locked the inbox would wait for this task, and this for the upgrade.
+        if exists (
+            select
+            from pgtrickle_internal.pgt_inbox_leases l
+            where l.inbox_name = p_inbox and l.attempts >= v_inbox.max_attempts and l.until <= clock_timestamp()
+        ) then
+            execute format($sql$
+                with worn as materialized (
+                    select i.event_id
+                    from pgtrickle_internal.pgt_inbox_leases l
+                    join %1$s i on i.event_id = l.event_id and i.available_at = l.until
+                    where l.inbox_name = $1 and l.attempts >= $3 and l.until <= clock_timestamp()
+                      and i.processed_at is null and i.retry_count < $2
+                    for update of i skip locked
+                ),
+                ended as (
+                    delete from pgtrickle_internal.pgt_inbox_leases l using worn w where l.inbox_name = $1 and l.event_id = w.event_id
+                )
+                update %1$s i set retry_count = greatest(i.retry_count, $2), error = $4 from worn w where i.event_id = w.event_id
+                $sql$, v_table)
+            using p_inbox, v_inbox.max_retries, v_inbox.max_attempts, 'claimed ' || v_inbox.max_attempts ||
+                ' times, and neither processed nor failed';
+        end if;
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
         -- the backlog is below a thousand.
@@ -1529,31 +1541,34 @@ begin
             detail = 'Inbox ' || p_inbox || '.',
             hint = 'Give the time after which the messages may be claimed again.';
     end if;
-    execute format($sql$
-        with held as materialized (
-            select i.event_id, case when $5 then $4 else greatest(l.until, $4) end as until
-            from pgtrickle_internal.pgt_inbox_leases l
-            join %1$I.%2$I i on i.event_id = l.event_id
-            where l.inbox_name = $1 and l.event_id = any ($2) and l.lease_id = $3
-              and i.available_at = l.until and i.processed_at is null and i.retry_count < $6
-            for update of i
-        ),
-        moved as (update %1$I.%2$I i set available_at = h.until from held h where i.event_id = h.event_id),
-        ended as (
-            delete from pgtrickle_internal.pgt_inbox_leases l using held h where $5 and l.inbox_name = $1 and l.event_id = h.event_id
-        ),
-        extended as (
-            update pgtrickle_internal.pgt_inbox_leases l
-            set until = h.until
-            from held h
-            where not $5 and l.inbox_name = $1 and l.event_id = h.event_id
-        )
-        select min(h.until), count(*) from held h
-        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
-    into until, messages
-    using p_inbox, p_event_ids, p_lease_id,
-        case when not p_gives_back or p_interval > interval '0' then clock_timestamp() + p_interval end, p_gives_back, v_inbox.max_retries;
-    if messages < (select count(distinct u) from unnest(p_event_ids) u) then
+    if v_inbox.has_delay then
+        execute format($sql$
+            with held as materialized (
+                select i.event_id, case when $5 then $4 else greatest(l.until, $4) end as until
+                from pgtrickle_internal.pgt_inbox_leases l
+                join %1$I.%2$I i on i.event_id = l.event_id
+                where l.inbox_name = $1 and l.event_id = any ($2) and l.lease_id = $3
+                  and i.available_at = l.until and i.processed_at is null and i.retry_count < $6
+                for update of i
+            ),
+            moved as (update %1$I.%2$I i set available_at = h.until from held h where i.event_id = h.event_id),
+            ended as (
+                delete from pgtrickle_internal.pgt_inbox_leases l using held h where $5 and l.inbox_name = $1 and l.event_id = h.event_id
+            ),
+            extended as (
+                update pgtrickle_internal.pgt_inbox_leases l
+                set until = h.until
+                from held h
+                where not $5 and l.inbox_name = $1 and l.event_id = h.event_id
+            )
+            select min(h.until), count(*) from held h
+            $sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
+        into until, messages
+        using p_inbox, p_event_ids, p_lease_id,
+            case when not p_gives_back or p_interval > interval '0' then clock_timestamp() + p_interval end, p_gives_back,
+                v_inbox.max_retries;
+    end if;
+    if coalesce(messages, 0) < (select count(distinct u) from unnest(p_event_ids) u) then
         raise exception using
             errcode = '55000',
             message = 'lease lost: inbox ' || p_inbox,
@@ -1610,8 +1625,8 @@ begin
     end if;
     p_include_processed := coalesce(p_include_processed, false);
 
-    execute format('update %I.%I i set processed_at = null, retry_count = 0, error = null, available_at = null', v_inbox.inbox_schema,
-        v_inbox.inbox_table)
+    execute format('update %I.%I i set processed_at = null, retry_count = 0, error = null', v_inbox.inbox_schema, v_inbox.inbox_table)
+        || case when v_inbox.has_delay then ', available_at = null' else '' end
         || case when p_event_type is null then ' where i.event_id = any ($1)' else ' where i.event_type = $2' end
         || ' and (i.processed_at is null and i.retry_count > 0 or i.processed_at is not null and $3)'
     using p_event_ids, p_event_type, p_include_processed;
@@ -2070,7 +2085,7 @@ create table pgtrickle.order_events (
     error        text,
     retry_count  integer     not null default 0,
     trace_id     text,
-    available_at timestamptz -- due from then on: delayed by its sender, by a failure, or leased
+    available_at timestamptz
 ) with (
     fillfactor = 50,
     autovacuum_vacuum_scale_factor = 0.05,
@@ -2389,12 +2404,12 @@ grant select on sequence pgtrickle_internal.order_events_high_watermark to publi
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
-    retry_count_column, error_column, received_at_column, max_retries, max_attempts, schedule, due_after, last_due,
+    retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
     with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
     claim_cursor, attempts, high_watermark
 ) values (
     'order_events', 'pgtrickle', 'order_events', true, 'event_id', 'event_type', 'processed_at',
-    'retry_count', 'error', 'received_at', 3, 20, '1s', null, null,
+    'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
     'order_events_claim_cursor', array['order_events_attempts_0', 'order_events_attempts_1'], 'order_events_high_watermark'
 );
@@ -2416,7 +2431,7 @@ create table pgtrickle.payments (
     error        text,
     retry_count  integer     not null default 0,
     trace_id     text,
-    available_at timestamptz -- due from then on: delayed by its sender, by a failure, or leased
+    available_at timestamptz
 ) with (
     fillfactor = 50,
     autovacuum_vacuum_scale_factor = 0.05,
@@ -2732,19 +2747,19 @@ grant select on sequence pgtrickle_internal.payments_high_watermark to public;
 
 insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
-    retry_count_column, error_column, received_at_column, max_retries, max_attempts, schedule, due_after, last_due,
+    retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
     with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
     claim_cursor, attempts, high_watermark
 ) values (
     'payments', 'pgtrickle', 'payments', true, 'event_id', 'event_type', 'processed_at',
-    'retry_count', 'error', 'received_at', 3, 20, '1s', null, null,
+    'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
     'payments_claim_cursor', array['payments_attempts_0', 'payments_attempts_1'], 'payments_high_watermark'
 );
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '70a832dfbbc7f7a41a892fcc93166a0c', 'plain');
+values ('shop', '1.0.0', '23cd97177dd7073f1d06e9bc4bc196f1', 'plain');
 select pgtrickle.attach();
 
 commit;
