@@ -116,7 +116,7 @@ func values(schemas render.Schemas, n upgrade.Named) []upgrade.Value {
 	switch n.Kind {
 	case anInbox:
 		return in("inbox_name", schemas.InInternal,
-			"pgt_inbox_claims", "pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_retry_queue", "pgt_inbox_dead")
+			"pgt_inbox_claims", "pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_retry_queue", "pgt_inbox_leases", "pgt_inbox_dead")
 	case anOutbox:
 		return outbox
 	case aGroup:
