@@ -15,7 +15,7 @@ import (
 // leaser claims with a lease, works outside of a transaction, sometimes for too long, and marks with its effect. It extends some leases, gives
 // some messages back, and forgets others, as if it had died.
 func (w *work) leaser(ctx context.Context, conn *pgx.Conn, n int, r *rand.Rand) error {
-	for done := false; !done; {
+	for done := false; !done && !w.t.Failed(); {
 		visibility := time.Duration(50+r.IntN(300)) * time.Millisecond
 		ids, lease, err := w.lease(ctx, conn, 1+r.IntN(30), visibility)
 		if err != nil {

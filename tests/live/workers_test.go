@@ -146,9 +146,9 @@ update pgtrickle.%[1]s i set processed_at = now() from taken where i.event_id = 
 	})
 }
 
-// untilEmpty repeats a transaction until nothing has been pending for a while and nobody writes.
+// untilEmpty repeats a transaction until nothing has been pending for a while and nobody writes, or another session has failed.
 func (w *work) untilEmpty(ctx context.Context, conn *pgx.Conn, body func(pgx.Tx) (int64, error)) error {
-	for {
+	for !w.t.Failed() {
 		count := int64(0)
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
 			count, err = body(tx)
@@ -171,6 +171,7 @@ func (w *work) untilEmpty(ctx context.Context, conn *pgx.Conn, body func(pgx.Tx)
 			return err
 		}
 	}
+	return nil
 }
 
 func (w *work) scheduler(ctx context.Context, conn *pgx.Conn, _ int, _ *rand.Rand) error {
