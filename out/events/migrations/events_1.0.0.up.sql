@@ -1779,17 +1779,15 @@ begin
         v_left := v_left - ids;
         return next;
     end loop;
-    if p_lease_id is not null then
-        perform events_internal.pgt_require_lease(p_group, p_consumer, p_lease_id, null);
-    elsif exists (
+    if exists (
         select
         from events_internal.pgt_lease_heads(p_group) h
         join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
         where l.state = 'leased' and l.ids && v_left
     ) then
         perform events_internal.pgt_require_lease(p_group, p_consumer, -1, null); -- others have them
-    elsif not isempty(v_left) then
-        perform events_internal.pgt_require_lease(p_group, p_consumer, null, v_left);
+    elsif p_lease_id is null and not isempty(v_left) or p_lease_id is not null and v_lease.no is null then
+        perform events_internal.pgt_require_lease(p_group, p_consumer, p_lease_id, v_left);
     end if;
 end;
 $function$;
@@ -2740,7 +2738,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'fcc8b4b10a2bcc0783c84af94baf200c', 'plain');
+values ('events', '1.0.0', 'f53d44453f76f649e6a09436508d5e4c', 'plain');
 select events.attach();
 
 commit;

@@ -855,18 +855,19 @@ begin
         execute format($sql$
             delete from pgtrickle_internal.pgt_inbox_retry_queue q
             using (
-                select d.*
+                select q.*
                 from (
                     select q.received_at, q.event_id, q.xmin as version
                     from pgtrickle_internal.pgt_inbox_retry_queue q
                     where q.inbox_name = $1 and q.due_at <= $2
                     order by q.due_at, q.event_id
                     limit 1000
-                ) d
+                ) q
                 where not exists (
                     select
                     from %s i
-                    where i.event_id = d.event_id and i.received_at = d.received_at and i.processed_at is null and i.retry_count < $3
+                    where i.event_id = q.event_id and case when i.received_at = q.received_at then true end
+                      and i.processed_at is null and i.retry_count < $3
                 )
             ) i
             where q.inbox_name = $1 and q.received_at = i.received_at and q.event_id = i.event_id and q.xmin = i.version
@@ -2759,7 +2760,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '23cd97177dd7073f1d06e9bc4bc196f1', 'plain');
+values ('shop', '1.0.0', '2817efe1b90564b7637fac245b62a06e', 'plain');
 select pgtrickle.attach();
 
 commit;

@@ -28,14 +28,18 @@ func (w *world) takeRows(g *group, consumer string) {
 	}
 	w.notef("%s %s: %s %v, which are %v, failed: %v, later: %v", g.name, consumer, verb, asked, taken, failed, later)
 	call := map[string]string{
-		"ack":     "select pgtrickle.ack_rows($1, $2, $3)",
-		"reject":  "select pgtrickle.reject_rows($1, $2, $3, 'bad')",
-		"release": "select pgtrickle.release_rows($1, $2, $3",
+		"ack":     "select pgtrickle.ack_rows($1, $2, $3, $4)",
+		"reject":  "select pgtrickle.reject_rows($1, $2, $3, 'bad', $4)",
+		"release": "select pgtrickle.release_rows($1, $2, $3, p_lease_id => $4",
 	}[verb]
+	var leaseID *int64 // all leases of a poll have one
+	if held := g.held(consumer); len(held) > 0 && held[0].id != 0 && w.rand.IntN(3) == 0 {
+		leaseID = &held[0].id
+	}
 	if verb == "release" {
 		call += map[bool]string{true: ", p_delay => '1 hour'"}[later] + map[bool]string{true: ", p_error => 'failed'"}[failed] + ")"
 	}
-	got, lost := w.mayLose(w.admin, call, g.name, consumer, asked)
+	got, lost := w.mayLose(w.admin, call, g.name, consumer, asked, leaseID)
 	switch {
 	case lost != (foreign != 0):
 		w.failf("%s %s: lease lost: %v, and %d is open with others", g.name, consumer, lost, foreign)
