@@ -195,6 +195,7 @@ var columns = map[string][]column{
 		{"paused_at", "", "Since when polls grant nothing; null: they do."},
 		{"resumed_at", "", "When it was resumed after a pause."},
 		{"idle", "", "The alert was given that nobody consumes."},
+		{"passes_over", "", "Polls with event types may have left rows to other polls."},
 	},
 	"pgt_consumer_group_lag": {
 		{"outbox", "text", "The outbox."},

@@ -29,6 +29,10 @@ func dropPublication(o render.Outbox) string {
 // reorder has the groups of an outbox begin again behind what they have committed without a gap: how they keep where they stand depends on
 // the key, and the functions that know this one are about to go. What was leased, in a gap, or committed out of order, comes again.
 func reorder(view render.Extension, o render.Outbox) string {
+	forget := ""
+	if o.OrderingKey == "" && o.Event {
+		forget = fmt.Sprintf("\n        delete from %s.pgt_passed_rows p where p.group_no = v_group.group_no;", view.Internal())
+	}
 	return fmt.Sprintf(`do $do$
 declare
     v_group  %[1]s.pgt_consumer_groups;
@@ -37,7 +41,7 @@ declare
 begin
     for v_group in select g.* from %[1]s.pgt_consumer_groups g where g.outbox_name = %[2]s loop
         perform pg_advisory_xact_lock(%[3]s, v_group.group_no);
-        select greatest(s.committed_offset, v_group.start_id) into v_offset from %[5]s.pgt_group_state(v_group) s;
+        select greatest(s.committed_offset, v_group.start_id) into v_offset from %[5]s.pgt_group_state(v_group) s;%[6]s
         update %[5]s.pgt_lease_log l
         set state = 'done', lost = l.lost or l.consumer_id is not null
         where l.group_no = v_group.group_no and l.state <> 'done';
@@ -48,7 +52,7 @@ begin
     end loop;
 end;
 $do$;
-`, view.Schema(), sqltext.Literal(o.Name), view.GroupLock, render.Lanes, view.Internal())
+`, view.Schema(), sqltext.Literal(o.Name), view.GroupLock, render.Lanes, view.Internal(), forget)
 }
 
 // lockGroups keeps out polls, which lock their group before they read the outbox.

@@ -14,6 +14,10 @@ func (b *builder) outboxCatalog(view render.Extension) {
 	for _, name := range []string{"pgt_consumer_groups", "pgt_lease_log", "pgt_consumers", "pgt_consumer_claim_check_acks"} {
 		b.add("group/"+name+".sql", view, dumped)
 	}
+	if len(view.TypedOutboxes()) > 0 {
+		b.add("group/pgt_passed_rows.sql", view, dumped)
+		b.add("group/pgt_passed_rows_type.sql", view)
+	}
 	b.add("group/pgt_consumer_dead_letters.sql", view, holds)
 }
 
@@ -54,6 +58,9 @@ func (b *builder) consumerGroups(view render.Extension) {
 		"outbox/pgt_outbox_ids", "outbox/pgt_outbox_visible", "outbox/pgt_publishers",
 	} {
 		b.add(name+".sql", view)
+	}
+	if len(view.TypedOutboxes()) > 0 {
+		b.add("outbox/pgt_outbox_types.sql", view)
 	}
 	if ordered {
 		for _, name := range []string{"pgt_outbox_next", "pgt_lanes_seen", "pgt_lane_next", "pgt_lane_waiting"} {
@@ -99,6 +106,11 @@ func (b *builder) consumerGroups(view render.Extension) {
 	}
 	if ordered {
 		for _, name := range []string{"pgt_lock_leases", "pgt_give_back_lanes", "pgt_watermark", "pgt_grant_lanes", "pgt_commit_lanes"} {
+			b.add("group/"+name+".sql", view)
+		}
+	}
+	if len(view.TypedOutboxes()) > 0 {
+		for _, name := range []string{"pgt_pass_over", "pgt_sort_rows", "pgt_grant_passed"} {
 			b.add("group/"+name+".sql", view)
 		}
 	}

@@ -195,6 +195,14 @@ func (e Extension) PlainOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.OrderingKey == "" })
 }
 
+// TypedOutboxes are those of events that are polled by event type, too.
+func (e Extension) TypedOutboxes() []Outbox {
+	return e.outboxes(func(o Outbox) bool { return o.Event && o.OrderingKey == "" })
+}
+
+// TakesTypes is the condition that an outbox is polled by event type, too.
+func (e Extension) TakesTypes(outbox string) string { return isOneOf(outbox, e.TypedOutboxes()) }
+
 // MadeOutboxes are those of stream tables.
 func (e Extension) MadeOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.Made() })
@@ -224,8 +232,12 @@ func (e Extension) Lanes() int { return Lanes }
 
 // IsOrdered is the condition that an outbox keeps the order of each key.
 func (e Extension) IsOrdered(outbox string) string {
+	return isOneOf(outbox, e.OrderedOutboxes())
+}
+
+func isOneOf(outbox string, some []Outbox) string {
 	var names []string
-	for _, o := range e.OrderedOutboxes() {
+	for _, o := range some {
 		names = append(names, sqltext.Literal(o.Name))
 	}
 	return outbox + " in (" + strings.Join(names, ", ") + ")"

@@ -174,7 +174,8 @@ create table events.pgt_consumer_groups (
     created_at        timestamptz not null default now(),
     paused_at         timestamptz,
     resumed_at        timestamptz,
-    idle              boolean     not null default false -- the alert was given
+    idle              boolean     not null default false, -- the alert was given
+    passes_over       boolean     not null default false  -- polls with event types may have left rows to others
 );
 comment on table events.pgt_consumer_groups is 'The consumer groups of extension events, one row each. (Sluice: events in events)';
 
@@ -226,6 +227,18 @@ create table events.pgt_consumer_claim_check_acks (
 );
 comment on table events.pgt_consumer_claim_check_acks is
     'Claim checks that a consumer group has read to the end: retention keeps the others. (Sluice: events in events)';
+
+-- Rows that polls with event types have passed over: for polls that ask for their type, or for any. A row for some of one type.
+create table events_internal.pgt_passed_rows (
+    group_no   integer        not null,
+    first_id   bigint         not null,
+    event_type text           not null,
+    ids        int8multirange not null,
+    row_count  bigint         not null,
+    attempts   integer        not null, -- how often they were granted
+    primary key (group_no, first_id)
+) with (fillfactor = 50);
+create index pgt_passed_rows_type on events_internal.pgt_passed_rows (group_no, event_type, first_id);
 
 -- Rows that a group rejected or did not commit in max_attempts attempts. They stay in the outbox; replay_dead_letters gives them back.
 create table events.pgt_consumer_dead_letters (
@@ -362,7 +375,29 @@ begin
 end;
 $function$;
 
+-- The ids among p_ids that an outbox of events shows, by event type. Reads the outbox.
+create function events_internal.pgt_outbox_types(p_outbox text, p_ids int8multirange)
+    returns table (event_type text, ids int8multirange, row_count bigint)
+    language plpgsql
+    stable
+as $function$
+begin
+    case p_outbox
+        when 'shop_events' then
+            return query
+            select e.event_type, range_agg(int8range(e.id, e.id, '[]')), count(*)
+            from unnest(p_ids) r
+            cross join lateral (
+                select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
+                    lower(r)
+            ) e
+            group by e.event_type;
+    end case;
+end;
+$function$;
+
 -- The last of the next rows of an ordered outbox after an id, p_limit at most, and their number. Reads the outbox.
+-- Fails for others: a poll that began before an upgrade took the order away must not move the group.
 create function events_internal.pgt_outbox_next(p_outbox text, p_after bigint, p_limit integer, out last_id bigint, out row_count bigint)
     language plpgsql
     stable
@@ -563,6 +598,9 @@ begin
         cross join lateral events_internal.pgt_lane_waiting(p_group.outbox_name, h.lane, h.cur, v_cur, v_apart) n
         where h.lane > 0;
     end if;
+    select least(committed_offset, min(p.first_id) - 1), lag_rows + coalesce(sum(p.row_count), 0)::bigint into committed_offset, lag_rows
+    from events_internal.pgt_passed_rows p
+    where p.group_no = p_group.group_no;
     committed_offset := least(v_cur, committed_offset);
 end;
 $function$;
@@ -1079,9 +1117,10 @@ create function events_internal.pgt_grant_again(
     language plpgsql
 as $function$
 declare
-    v_lease events_internal.pgt_lease_log;
-    v_held  boolean := p_held;
-    v_locks tid[];
+    v_lease  events_internal.pgt_lease_log;
+    v_held   boolean := p_held;
+    v_locks  tid[];
+    v_before int8multirange := int8multirange(int8range(null, null));
 begin
     loop
         select l.* into v_lease
@@ -1109,6 +1148,12 @@ begin
             v_locks := events_internal.pgt_lock_leases(p_group, case when not v_lease.lost then v_lease.consumer_id end);
             exit when v_locks is null;
             update events_internal.pgt_lease_log l set lost = true where l.ctid = any (v_locks);
+            -- Nor past dead letters that came back.
+            v_before := (
+                select int8multirange(int8range(null, min(lower(l.ids))))
+                from events_internal.pgt_lease_log l
+                where l.group_no = p_group.group_no and l.lane = p_lane and l.no >= p_floor_no and l.state = 'leased' and l.no <> v_lease.no
+            );
         end if;
         attempts := v_lease.attempts + 1;
         if attempts > p_group.max_attempts then
@@ -1116,7 +1161,7 @@ begin
                 p_group, v_lease.ids, v_lease.consumer_id, v_lease.attempts, format('not committed in %s attempts', v_lease.attempts)
             );
         else
-            ids := events_internal.pgt_outbox_visible(p_group.outbox_name, v_lease.ids, p_limit);
+            ids := events_internal.pgt_outbox_visible(p_group.outbox_name, v_lease.ids * v_before, p_limit);
         end if;
         update events_internal.pgt_lease_log l
         set state = 'done', lease_id = null, lost = l.lost or coalesce(l.consumer_id <> p_consumer, false)
@@ -1423,6 +1468,193 @@ begin
 end;
 $function$;
 
+-- Keeps rows for polls that ask for their event type, or for none. Reads the outbox; writes pgt_passed_rows.
+--
+-- Few rows join those that are there, so that the table stays small where each poll passes over one or two.
+create function events_internal.pgt_pass_over(p_group events.pgt_consumer_groups, p_ids int8multirange, p_attempts integer)
+    returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+as $function$
+declare
+    v_type record;
+begin
+    for v_type in select t.* from events_internal.pgt_outbox_types(p_group.outbox_name, p_ids) t loop
+        update events_internal.pgt_passed_rows p
+        set first_id = lower(p.ids + v_type.ids), ids = p.ids + v_type.ids, row_count = p.row_count + v_type.row_count
+        where p.group_no = p_group.group_no and p.attempts = p_attempts and p.row_count < 100 and p.first_id = (
+            select max(o.first_id) from events_internal.pgt_passed_rows o where o.group_no = p_group.group_no and o.event_type =
+                v_type.event_type
+        );
+        continue when found;
+        insert into events_internal.pgt_passed_rows (group_no, first_id, event_type, ids, row_count, attempts)
+        values (p_group.group_no, lower(v_type.ids), v_type.event_type, v_type.ids, v_type.row_count, p_attempts);
+    end loop;
+end;
+$function$;
+
+-- Sorts rows of a group's outbox by event type until there are some of p_event_types: those that the consumer holds, those that are due,
+-- and what comes next. False if the consumer commits what it holds at this moment. Reads the outbox, pg_locks; writes pgt_lease_log,
+-- pgt_passed_rows, pgt_consumer_groups.
+create function events_internal.pgt_sort_rows(p_group events.pgt_consumer_groups, p_event_types text[], p_consumer text, p_now timestamptz)
+    returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $function$
+declare
+    v_no     bigint;
+    v_cur    bigint;
+    v_floor  bigint;
+    v_lease  record;
+    v_next   int8multirange;
+    v_sorted record;
+    v_gaps   boolean;
+begin
+    if not (p_group.outbox_name in ('shop_events')) or p_event_types = '{}' or array_position(p_event_types, null) is not null then
+        raise exception using
+            errcode = '22023',
+            message = 'p_event_types must name types of an outbox of events without an order',
+            detail = format('Outbox %s, types %s.', p_group.outbox_name, p_event_types),
+            hint = 'Leave it out for all rows, as consumers of an ordered outbox and of the changes of a stream table do.';
+    end if;
+    select l.no, l.cur, l.floor_no into v_no, v_cur, v_floor
+    from events_internal.pgt_lease_log l
+    where l.group_no = p_group.group_no and l.lane = 0
+    order by l.no desc
+    limit 1;
+    for v_lease in
+        select l.no, l.ids, l.attempts
+        from events_internal.pgt_lease_log l
+        where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'leased'
+          and (l.until <= p_now or l.consumer_id = p_consumer and not l.lost)
+        for update skip locked
+    loop
+        perform events_internal.pgt_pass_over(p_group, v_lease.ids, v_lease.attempts);
+        update events_internal.pgt_lease_log l
+        set state = 'done', lease_id = null, lost = l.lost or l.consumer_id is not null
+        where l.group_no = p_group.group_no and l.lane = 0 and l.no = v_lease.no;
+    end loop;
+    if exists (
+        select
+        from events_internal.pgt_lease_log l
+        where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'leased'
+          and l.consumer_id = p_consumer and not l.lost
+    ) then
+        return false;
+    end if;
+    v_floor := (
+        select coalesce(min(l.no), v_no + 1)
+        from events_internal.pgt_lease_log l
+        where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state <> 'done'
+    );
+    -- Polls see in the row of their group, which they read anyway, whether to look for rows that were passed over: to look costs them 5 %.
+    update events.pgt_consumer_groups g set passes_over = true where g.group_no = p_group.group_no and not g.passes_over;
+    for v_window in 1..100 loop -- so that a poll ends, whatever is ahead
+        exit when exists (
+            select
+            from events_internal.pgt_passed_rows p
+            where p.group_no = p_group.group_no and p.event_type = any (p_event_types)
+        );
+        v_gaps := exists (
+            select
+            from events_internal.pgt_lease_log l
+            where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'gap'
+              and (l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))))
+        );
+        v_next := events_internal.pgt_outbox_visible(p_group.outbox_name, int8multirange(int8range(v_cur, 9223372036854775807, '()')),
+            1000);
+        exit when v_next is null and not v_gaps;
+        select s.ids, s.last_no, s.cur into v_sorted
+        from events_internal.pgt_settle(
+            p_group.group_no, p_group.outbox_name, v_floor, v_no, v_cur, upper(v_next) - 1, events_internal.pgt_count_ids(v_next), v_gaps,
+            p_now, 1000
+        ) s;
+        perform events_internal.pgt_pass_over(p_group, v_sorted.ids, 0);
+        v_no := v_sorted.last_no + 1;
+        v_cur := v_sorted.cur;
+        insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids)
+        values (p_group.group_no, v_no, v_cur, v_floor, 'done', '{}');
+        exit when v_next is null;
+    end loop;
+    return true;
+end;
+$function$;
+
+-- Grants a consumer the first p_limit rows that polls with event types passed over, of p_event_types or, if that is null, of any.
+-- Reads the outbox; writes pgt_lease_log, pgt_passed_rows, pgt_consumer_groups, pgt_consumer_dead_letters.
+-- Null if there are none. All were granted equally often before.
+create function events_internal.pgt_grant_passed(
+    p_group events.pgt_consumer_groups, p_floor_no bigint, p_event_types text[], p_consumer text, p_limit integer,
+    p_until timestamptz, out ids int8multirange, out attempts integer
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $function$
+declare
+    v_passed record;
+    v_ids    int8multirange;
+    v_rest   int8multirange;
+    v_left   integer := p_limit;
+begin
+    while v_left > 0 loop
+        if p_event_types is null then
+            select p.first_id, p.ids, p.attempts + 1 as attempts into v_passed
+            from events_internal.pgt_passed_rows p
+            where p.group_no = p_group.group_no
+            order by p.first_id
+            limit 1;
+        else
+            select p.first_id, p.ids, p.attempts + 1 as attempts into v_passed
+            from unnest(p_event_types) t (event_type)
+            cross join lateral (
+                select o.*
+                from events_internal.pgt_passed_rows o
+                where o.group_no = p_group.group_no and o.event_type = t.event_type
+                order by o.first_id
+                limit 1
+            ) p
+            order by p.first_id
+            limit 1;
+        end if;
+        exit when v_passed.first_id is null or v_passed.attempts <> pgt_grant_passed.attempts;
+        v_rest := '{}';
+        if v_passed.attempts > p_group.max_attempts then
+            perform events_internal.pgt_dead_letter(
+                p_group, v_passed.ids, null, v_passed.attempts - 1, format('not committed in %s attempts', v_passed.attempts - 1)
+            );
+        else
+            v_ids := events_internal.pgt_outbox_visible(p_group.outbox_name, v_passed.ids, v_left);
+            if v_ids is not null then -- else deleted by force
+                ids := coalesce(ids, '{}') + v_ids;
+                attempts := v_passed.attempts;
+                v_left := (v_left - events_internal.pgt_count_ids(v_ids))::integer;
+                v_rest := case when v_left = 0 then v_passed.ids * int8multirange(int8range(upper(v_ids), null)) else '{}' end;
+            end if;
+        end if;
+        update events_internal.pgt_passed_rows p
+        set first_id = lower(v_rest), ids = v_rest, row_count = events_internal.pgt_count_ids(v_rest)
+        where p.group_no = p_group.group_no and p.first_id = v_passed.first_id and not isempty(v_rest);
+        delete from events_internal.pgt_passed_rows p
+        where p.group_no = p_group.group_no and p.first_id = v_passed.first_id and isempty(v_rest);
+    end loop;
+    if p_event_types is null and ids is null then
+        update events.pgt_consumer_groups g set passes_over = false where g.group_no = p_group.group_no;
+    end if;
+    insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
+    select h.group_no, h.no + 1, h.cur, p_floor_no, 'leased', pgt_grant_passed.ids, pg_current_xact_id()::text::bigint, p_consumer, p_until,
+           pgt_grant_passed.attempts
+    from events_internal.pgt_lease_log h
+    where h.group_no = p_group.group_no and h.lane = 0 and pgt_grant_passed.ids is not null
+    order by h.no desc
+    limit 1;
+end;
+$function$;
+
 -- Restarts a group behind an id, or, if null, with every row that commits from now on, whatever its id. Returns the offset.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_groups, pgt_consumer_claim_check_acks.
 create function events_internal.pgt_start(p_group events.pgt_consumer_groups, p_offset bigint)
@@ -1436,6 +1668,7 @@ declare
     v_ahead boolean; -- of the ids that were drawn
 begin
     perform pg_advisory_xact_lock(-2102687222, p_group.group_no);
+    delete from events_internal.pgt_passed_rows p where p.group_no = p_group.group_no;
     update events_internal.pgt_lease_log l
     set state = 'done', lost = l.lost or l.consumer_id is not null
     where l.group_no = p_group.group_no and l.state <> 'done';
@@ -1528,6 +1761,7 @@ begin
     -- Polls that run end first, and those that wait find nothing.
     perform pg_advisory_xact_lock(-2102687222, v_group);
     delete from events_internal.pgt_lease_log l where l.group_no = v_group;
+    delete from events_internal.pgt_passed_rows p where p.group_no = v_group;
     delete from events_internal.pgt_consumers c where c.group_no = v_group;
     delete from events.pgt_consumer_dead_letters d where d.group_name = p_group;
     delete from events.pgt_consumer_claim_check_acks a where a.group_name = p_group;
@@ -1538,10 +1772,12 @@ comment on function events.drop_consumer_group(text, bool) is
     'Drops a consumer group with its leases, dead letters and acknowledgements. (Sluice: events in events)';
 
 -- Grants a consumer the next rows of its group's outbox, in id order, or again, under a new lease, the rows that it still holds.
--- Reads the outbox; writes pgt_lease_log, pgt_consumers.
+-- Reads the outbox; writes pgt_lease_log, pgt_consumers, pgt_passed_rows. Of other types than p_event_types, rows stay for polls
+-- that ask for them, or for any.
 -- Commit a poll at once: polls of one group wait for each other. Then do the work and commit_offset in a second transaction.
 create function events.poll_outbox(
-    p_group text, p_consumer text, p_batch_size integer default 100, p_visibility_seconds integer default 30
+    p_group text, p_consumer text, p_batch_size integer default 100, p_visibility_seconds integer default 30,
+    p_event_types text[] default null
 )
     returns table (
         id bigint, created_at timestamptz, event_type text, aggregate_id text, headers jsonb, inserted_count integer,
@@ -1570,7 +1806,7 @@ declare
 begin
     -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
     -- The lock comes with the group: what other consumers were granted is read after it.
-    select g.group_no, g.outbox_name, g.paused_at,
+    select g.group_no, g.outbox_name, g.paused_at, g.passes_over,
            exists (select from events_internal.pgt_consumers c where c.group_no = g.group_no and c.consumer_id = p_consumer) as known,
            pg_advisory_xact_lock(-2102687222, g.group_no)
     into v_group
@@ -1590,6 +1826,11 @@ begin
     end if;
     v_now := clock_timestamp();
     v_until := v_now + make_interval(secs => p_visibility_seconds);
+    if p_event_types is not null then
+        if not events_internal.pgt_sort_rows(events_internal.pgt_group(p_group), p_event_types, p_consumer, v_now) then
+            return; -- it commits what it holds at this moment
+        end if;
+    end if;
 
     if v_group.outbox_name in ('account_events') then
         select g.ids, g.attempts into v_lanes
@@ -1629,13 +1870,18 @@ begin
         v_no := v_no + found::integer;
         v_floor := v_floor + found::integer;
     end if;
-    if v_head.held or v_head.due then
+    if (v_head.held or v_head.due) and p_event_types is null then
         select g.ids, g.attempts into v_ids, v_tries
         from events_internal.pgt_grant_again(
             events_internal.pgt_group(p_group), 0::smallint, v_floor, v_head.held, p_consumer, p_batch_size, v_now, v_until
         ) g;
     end if;
-    if v_ids is null then
+    if v_ids is null and (v_group.passes_over or p_event_types is not null) then
+        select g.ids, g.attempts into v_ids, v_tries
+        from events_internal.pgt_grant_passed(events_internal.pgt_group(p_group), v_floor, p_event_types, p_consumer, p_batch_size,
+            v_until) g;
+    end if;
+    if v_ids is null and p_event_types is null then
         -- What comes next, and what has come of gaps.
         v_tries := 1;
         case v_group.outbox_name
@@ -1703,7 +1949,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.poll_outbox(text, text, int4, int4) is
+comment on function events.poll_outbox(text, text, int4, int4, text[]) is
     'Grants a consumer the next rows of its group''s outbox, in id order, or again, under a new lease, the rows that it still holds. '
     '(Sluice: events in events)';
 
@@ -2738,7 +2984,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'f53d44453f76f649e6a09436508d5e4c', 'plain');
+values ('events', '1.0.0', 'b094006991835b647ae149d8056d8149', 'plain');
 select events.attach();
 
 commit;

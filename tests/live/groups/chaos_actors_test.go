@@ -156,13 +156,26 @@ func (c *chaos) consume(ctx context.Context, n int) error {
 	}
 }
 
+// types are those that a consumer asks for: of four, one asks for two of the three, and one for the third.
+func (c *chaos) types(name string) []string {
+	switch {
+	case c.keyed:
+		return nil
+	case name[len(name)-1]%4 == 1:
+		return []string{"t0", "t1"}
+	case name[len(name)-1]%4 == 2:
+		return []string{"t2"}
+	}
+	return nil
+}
+
 var errDied = errors.New("the client died")
 
 // round polls and works. In the round in which it dies, it does so before it has begun (0), or before it has committed (1).
 func (c *chaos) round(ctx context.Context, conn *pgx.Conn, r *rand.Rand, name string, die int) error {
 	before := time.Now()
-	rows, err := conn.Query(ctx, "select id, aggregate_id, coalesce((payload ->> 'n')::bigint, 0), attempts, lease_id from pgtrickle.poll_outbox('g', $1, $2, $3)",
-		name, 1+r.IntN(120), int(visibility.Seconds()))
+	rows, err := conn.Query(ctx, "select id, aggregate_id, coalesce((payload ->> 'n')::bigint, 0), attempts, lease_id from pgtrickle.poll_outbox('g', $1, $2, $3, $4)",
+		name, 1+r.IntN(120), int(visibility.Seconds()), c.types(name))
 	if err != nil {
 		return err
 	}

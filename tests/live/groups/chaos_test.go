@@ -28,7 +28,7 @@ const (
 )
 
 // TestChaos has consumers with names that stay work on an outbox of each kind, beside publishers that stay idle, are prepared and forgotten, are
-// rolled back, and are slow, while clients are killed before they commit, while they do, and for good. While the idle ones stay, all else must be
+// rolled back, and are slow. Some consumers ask for event types. Clients are killed before they commit, while they do, and for good. While the idle ones stay, all else must be
 // handled; nothing is lost, nothing has its effect twice or comes again while a lease runs, and the lag is right at every look.
 //
 // What they do follows from a seed (SLUICE_TEST_SEED=n), when they do it does not.
@@ -90,7 +90,7 @@ declare
 begin
     foreach v_key in array p_keys loop
         update entities set n = n + 1 where key = v_key returning n into v_n;
-        perform pgtrickle.outbox_publish(p_outbox, 't', jsonb_build_object('n', v_n), v_key);
+        perform pgtrickle.outbox_publish(p_outbox, 't' || v_n % 3, jsonb_build_object('n', v_n), v_key);
     end loop;
 end;
 $$`,

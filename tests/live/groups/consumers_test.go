@@ -20,8 +20,14 @@ func (w *world) poll(g *group, consumer string, batch int, mayFail bool) int {
 	if wrote {
 		w.exec(w.admin, "insert into scratch values (2)")
 	}
-	query := "select id, aggregate_id, attempts, lease_id from pgtrickle.poll_outbox($1, $2, $3, 3600)"
-	rows, err := w.admin.Query(w.ctx, query, g.name, consumer, batch)
+	var types []string
+	if !w.keyed && mayFail && w.rand.IntN(3) == 0 {
+		types = []string{"t0", "t1", "t2", "t", "other"}[w.rand.IntN(5):]
+		types = types[:1+w.rand.IntN(len(types))]
+	}
+	passed := one[bool](w, w.admin, "select exists (select from pgtrickle_internal.pgt_passed_rows)")
+	query := "select id, aggregate_id, attempts, lease_id from pgtrickle.poll_outbox($1, $2, $3, 3600, $4)"
+	rows, err := w.admin.Query(w.ctx, query, g.name, consumer, batch, types)
 	if err != nil {
 		w.failf("%v", err)
 	}
@@ -33,33 +39,42 @@ func (w *world) poll(g *group, consumer string, batch int, mayFail bool) int {
 	for n, r := range got {
 		ids[n] = r.ID
 	}
-	w.notef("%s %s: poll %d: %v (wrote before: %v, rolled back: %v)", g.name, consumer, batch, ids, wrote, back)
+	w.notef("%s %s: poll %d of types %q: %v (wrote before: %v, rolled back: %v)", g.name, consumer, batch, types, ids, wrote, back)
 	if back {
 		w.exec(w.admin, "rollback")
 		return len(got)
 	}
 	w.exec(w.admin, "commit")
+	if types != nil {
+		g.sort(consumer)
+	}
 	w.bury(g, consumer)
 	held, reach := len(g.held(consumer)) > 0, g.reach(w.cut)
 	taken := slices.ContainsFunc(got, func(r granted) bool { return g.of(r.ID) != nil })
 	if err := g.grant(w.events, consumer, batch, got); err != nil {
 		w.failf("%s %s: %w", g.name, consumer, err)
 	}
-	if !held && len(got) < batch && (w.keyed || !taken) {
-		w.complete(g, got, reach)
+	if !held && len(got) < batch && (w.keyed || len(got) == 0 || types == nil && !taken && !passed) {
+		w.complete(g, types, got, reach)
+	}
+	for _, r := range got {
+		if types != nil && !slices.Contains(types, typeOf(*r.Key)) {
+			w.failf("%s %s: id %d is of type %s", g.name, consumer, r.ID, typeOf(*r.Key))
+		}
 	}
 	return len(got)
 }
 
-// complete checks that a poll that had room for more has left nothing behind that anybody may have, up to where it had to look.
-func (w *world) complete(g *group, got []granted, reach int64) {
+// complete checks that a poll that had room for more has left nothing behind that it may have, up to where it had to look.
+func (w *world) complete(g *group, types []string, got []granted, reach int64) {
 	lanes := map[int]bool{} // at work
 	for _, l := range g.leases {
 		lanes[l.lane] = lanes[l.lane] || l.lane > 0 && (!l.expired || g.commitsNow(l))
 	}
 	for _, e := range w.events {
 		l := g.of(e.id)
-		if e.id <= reach && g.wants(e) && !lanes[e.lane] && (l == nil || l.expired && !g.commitsNow(l)) && !w.passes(e) {
+		asked := types == nil || slices.Contains(types, typeOf(e.key))
+		if asked && e.id <= reach && g.wants(e) && !lanes[e.lane] && (l == nil || l.expired && !g.commitsNow(l)) && !w.passes(e) {
 			w.failf("%s: id %d is not delivered, but %v", g.name, e.id, got)
 		}
 	}

@@ -3,6 +3,7 @@ package groups
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -30,9 +31,9 @@ func (w *world) publish(p *publisher) {
 	}
 	var ids []int64
 	if n := w.rand.IntN(4); n == 0 {
-		ids = list[int64](w, p.conn, "select pgtrickle.outbox_publish($1, 't', '{}', $2)", w.outbox, key)
+		ids = list[int64](w, p.conn, "select pgtrickle.outbox_publish($1, $3, '{}', $2)", w.outbox, key, typeOf(key))
 	} else {
-		ids = list[int64](w, p.conn, fmt.Sprintf("insert into pgtrickle.outbox_%s (event_type, aggregate_id, payload) select 't', $1::text, '{}' from generate_series(1, $2::int) returning id", w.outbox), key, n)
+		ids = list[int64](w, p.conn, fmt.Sprintf("insert into pgtrickle.outbox_%s (event_type, aggregate_id, payload) select $3::text, $1::text, '{}' from generate_series(1, $2::int) returning id", w.outbox), key, n, typeOf(key))
 	}
 	w.notef("publisher %d: %v of key %s, savepoint rolled back: %v", p.conn.PgConn().PID(), ids, key, back)
 	if back {
@@ -45,6 +46,14 @@ func (w *world) publish(p *publisher) {
 		w.events[id] = e
 		p.open.events = append(p.open.events, e)
 	}
+}
+
+// typeOf is the event type that events of a key have.
+func typeOf(key string) string {
+	if n, err := strconv.Atoi(key[1:]); err == nil {
+		return fmt.Sprint("t", n%3)
+	}
+	return "t"
 }
 
 // key is any: others may be publishing it. Applications hold the lock of what it stands for, but they need not.
