@@ -109,6 +109,9 @@ func (b *builder) consumerGroups(view render.Extension) {
 			b.add("group/"+name+".sql", view)
 		}
 	}
+	if len(view.PlainOutboxes()) > 0 {
+		b.add("group/pgt_is_left.sql", view)
+	}
 	if len(view.TypedOutboxes()) > 0 {
 		for _, name := range []string{"pgt_pass_over", "pgt_sort_rows", "pgt_grant_passed"} {
 			b.add("group/"+name+".sql", view)

@@ -51,7 +51,7 @@ func (c benchCase) title() string {
 // choose returns the cases that match.
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
 	for _, cases := range [][]benchCase{
-		claimCases(), flatCases(), insertCases(), latencyCases(), healthCases(), outboxCases(), gapCases(),
+		claimCases(), flatCases(), insertCases(), latencyCases(), healthCases(), outboxCases(), gapCases(), wakeCases(),
 		refreshCases(), logCases(), immediateCases(), frozenCases(), tellCases(), compileCases(), scaleCases(),
 	} {
 		for _, c := range cases {

@@ -71,17 +71,22 @@ func (c class) joins() bool { return strings.Contains(c.query, "join customer") 
 
 // streamTables compiles a spec with these stream tables.
 func streamTables(mode string, chosen ...class) (*generator.Extension, error) {
-	dir, err := os.MkdirTemp("", "sluice-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
 	var b strings.Builder
 	b.WriteString("version: 1\nextension: {name: bench, version: 1.0.0, schema: sl}\nschema: [schema.sql]\nstream_tables:\n")
 	for _, c := range chosen {
 		fmt.Fprintf(&b, "  - name: %s\n    refresh_mode: %s\n    query: |\n      %s\n", c.letter(), mode, strings.ReplaceAll(c.query, "\n", "\n      "))
 	}
-	if err := writeFiles(dir, map[string]string{"spec.yaml": b.String(), "schema.sql": viewsDDL}); err != nil {
+	return extensionOf(map[string]string{"spec.yaml": b.String(), "schema.sql": viewsDDL})
+}
+
+// extensionOf generates what a spec asks for, among files.
+func extensionOf(files map[string]string) (*generator.Extension, error) {
+	dir, err := os.MkdirTemp("", "sluice-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := writeFiles(dir, files); err != nil {
 		return nil, err
 	}
 	return compile(dir)
