@@ -106,15 +106,11 @@ func fill(m upgrade.Manifest) string {
 func (e *Extension) Uninstall() string { return uninstall(e.Manifest()) }
 
 func uninstall(m upgrade.Manifest) string {
-	return requireNames(uninstallClaims(m)) + "\n" + uninstallBut(m, func(string) bool { return false })
+	return requireNames(uninstallClaims(m)) + "\n" + UninstallBut(m, func(string) bool { return false })
 }
 
 // UninstallBut is Uninstall without the objects that do not exist or that others made.
-func (e *Extension) UninstallBut(gone func(id string) bool) string {
-	return uninstallBut(e.Manifest(), gone)
-}
-
-func uninstallBut(m upgrade.Manifest, gone func(id string) bool) string {
+func UninstallBut(m upgrade.Manifest, gone func(id string) bool) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "select %s.detach();\n\n", sqltext.Ident(m.Schema))
 	for n := len(m.Objects) - 1; n >= 0; n-- {
@@ -127,17 +123,17 @@ func uninstallBut(m upgrade.Manifest, gone func(id string) bool) string {
 }
 
 // UninstallExtension is UninstallBut for the flavour of that name. Schemas that hold something else are given up first: dropping them would fail.
-func (e *Extension) UninstallExtension() string {
-	name := sqltext.Ident(e.Name)
+func UninstallExtension(m upgrade.Manifest) string {
+	name := sqltext.Ident(m.Extension)
 	var schemas, drops strings.Builder
-	for _, o := range e.Objects {
+	for _, o := range m.Objects {
 		if o.Kind == "schema" {
 			fmt.Fprintf(&schemas, "    alter extension %s drop schema %s;\n", name, o.Signature)
 			drops.WriteString(o.Drop)
 		}
 	}
 	return fmt.Sprintf("select %s.detach();\ndo $do$\nbegin\n    drop extension %s;\nexception when dependent_objects_still_exist then\n%s    drop extension %s;\nend;\n$do$;\n%s",
-		sqltext.Ident(e.Schema), name, schemas.String(), name, drops.String())
+		sqltext.Ident(m.Schema), name, schemas.String(), name, drops.String())
 }
 
 // extensionScript is name--version.sql, which CREATE EXTENSION runs.

@@ -83,6 +83,7 @@ var columns = map[string][]column{
 		{"digest", "", "Of all its objects: `apply` recognises by it what it upgrades from."},
 		{"flavour", "", "`plain` or `extension`."},
 		{"installed_at", "", "When this database got it."},
+		{"manifest", "", "All that `sluice apply` installed; null or of another version where scripts did it since."},
 	},
 	"pgt_version_history": {
 		{"no", "", "Their order."},

@@ -109,12 +109,17 @@ func tellApplied(cmd *cobra.Command, e *generator.Extension, did live.Applied) {
 	switch {
 	case did.From != "" && artifact.IsDowngrade(did.From, e.Version):
 		verb = "downgraded from " + did.From
+	case did.From == e.Version:
+		verb = "changed under its number"
 	case did.From != "":
 		verb = "upgraded from " + did.From
 	case len(did.Repaired) > 0:
 		verb = "repaired"
 	case did.Changed:
 		verb = "installed"
+	}
+	if did.Unreleased {
+		verb += ", which was not released"
 	}
 	fmt.Fprintf(out, "extension %s %s %s\n", e.Name, e.Version, verb)
 }

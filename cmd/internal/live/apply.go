@@ -42,6 +42,7 @@ type Options struct {
 // Applied is what Apply did.
 type Applied struct {
 	From           string // the version that was upgraded; empty if none was
+	Unreleased     bool   // that version was never released
 	Changed        bool
 	Losses         []string
 	Repaired, Left []drift.Difference // from what was installed: what was put right, and what was left as it is
@@ -97,6 +98,9 @@ func applyOnce(ctx context.Context, conn *pgx.Conn, e *generator.Extension, opti
 		if err == nil {
 			options.Progress.begin("comparing with what is installed", "")
 			did, err = bring(ctx, tx, e, options)
+			if err == nil {
+				err = keep(ctx, tx, e.Manifest())
+			}
 		}
 		finished = err == nil
 		return cutOff(conn, options.Progress.current(), err, unchanged)
@@ -130,10 +134,14 @@ func waitFor(ctx context.Context, tx pgx.Tx, lockTimeout time.Duration) error {
 // bring finds what is installed and makes it what the spec says.
 func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Options) (Applied, error) {
 	found, err := installed(ctx, tx, e.Schema)
+	if err != nil {
+		return Applied{}, err
+	}
+	known, err := upgradable(ctx, tx, found, e.Schema, options.Released)
 	switch {
 	case err != nil:
 		return Applied{}, err
-	case isLike(found, e, options.Released):
+	case isLike(found, e, known):
 		if _, err := keepsFlavour(ctx, tx, found, options.Flavour); err != nil {
 			return Applied{}, err
 		}
@@ -149,7 +157,7 @@ func bring(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Optio
 		}
 		return Applied{Changed: true}, install(ctx, tx, e, options)
 	}
-	return upgradeFrom(ctx, tx, found, e, options)
+	return upgradeFrom(ctx, tx, found, e, known, options)
 }
 
 // fill fills new stream tables, each in a transaction of its own.
@@ -167,14 +175,14 @@ func repaired(ctx context.Context, tx pgx.Tx, found Installed, m upgrade.Manifes
 }
 
 // isLike reports whether what the spec says is installed.
-func isLike(found Installed, e *generator.Extension, releases []upgrade.Manifest) bool {
-	return found.Digest == e.Digest() && found.Name == e.Name && !renumbered(found, e, releases)
+func isLike(found Installed, e *generator.Extension, known []upgrade.Manifest) bool {
+	return found.Digest == e.Digest() && found.Name == e.Name && !renumbered(found, e, known)
 }
 
-// renumbered reports whether a new version has the objects of the one that was released before it: its number has to be noted.
-func renumbered(found Installed, e *generator.Extension, releases []upgrade.Manifest) bool {
-	_, released := like(found, releases)
-	return released && found.Version != e.Version
+// renumbered reports whether a new version has the objects of the one before it: its number has to be noted.
+func renumbered(found Installed, e *generator.Extension, known []upgrade.Manifest) bool {
+	_, is := like(found, known)
+	return is && found.Version != e.Version
 }
 
 // lockFor serialises installers of one schema; the lock ends with the transaction, so a pooler does not matter.
@@ -243,7 +251,7 @@ func occupied(found Installed, e *generator.Extension) error {
 	}
 	return Refusal{
 		fmt.Sprintf("extension %s %s is installed, and no released version is like it", found.Name, found.Version),
-		"upgrades start from versions that \"sluice release\" has kept; give the artifact directory that has it",
+		"upgrades start from versions that \"sluice release\" has kept, or that \"sluice apply\" installed as plain objects; give the artifact directory that has it",
 	}
 }
 

@@ -55,8 +55,12 @@ func Diff(ctx context.Context, conn *pgx.Conn, e *generator.Extension, released 
 	report.Installed, report.Flavour = found.Version, found.Flavour
 	is := e.Manifest()
 	member := found.Flavour == generator.AsExtension
-	if !isLike(found, e, released) {
-		from, plan, err := planned(found, e, released)
+	known, err := upgradable(ctx, tx, found, e.Schema, released)
+	if err != nil {
+		return report, err
+	}
+	if !isLike(found, e, known) {
+		from, plan, err := planned(found, e, known)
 		if err != nil {
 			return report, err
 		}

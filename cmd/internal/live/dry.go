@@ -10,6 +10,7 @@ import (
 
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -21,7 +22,11 @@ func Script(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options
 	}
 	err = readCommitted(ctx, conn, func(tx pgx.Tx) error {
 		found, err := installed(ctx, tx, e.Schema)
-		if err == nil && isLike(found, e, options.Released) {
+		known := options.Released
+		if err == nil {
+			known, err = upgradable(ctx, tx, found, e.Schema, known)
+		}
+		if err == nil && isLike(found, e, known) {
 			_, err = keepsFlavour(ctx, tx, found, options.Flavour)
 			text = fmt.Sprintf("-- extension %s %s is installed already\n", e.Name, e.Version)
 			return err
@@ -36,7 +41,7 @@ func Script(ctx context.Context, conn *pgx.Conn, e *generator.Extension, options
 				text, err = InstallScript(e, options)
 			}
 		default:
-			text, err = upgradeScript(ctx, tx, found, e, options)
+			text, err = upgradeScript(ctx, tx, found, e, known, options)
 		}
 		return err
 	})
@@ -64,8 +69,8 @@ func handedFirst(e *generator.Extension, options Options, rest string) (string, 
 	return framed(e, scripts+rest), nil
 }
 
-func upgradeScript(ctx context.Context, tx pgx.Tx, found Installed, e *generator.Extension, options Options) (string, error) {
-	from, plan, err := planned(found, e, options.Released)
+func upgradeScript(ctx context.Context, tx pgx.Tx, found Installed, e *generator.Extension, known []upgrade.Manifest, options Options) (string, error) {
+	from, plan, err := planned(found, e, known)
 	if err != nil {
 		return "", err
 	}

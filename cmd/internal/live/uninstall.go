@@ -9,6 +9,8 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/internal/drift"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
+	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
 // Loss is the data that removing an extension would delete.
@@ -17,53 +19,63 @@ type Loss struct {
 	Rows  int64
 }
 
-// Uninstall is Remove for those who need not know what others have.
+// Uninstall is Remove for those who have the spec, and need not know what others have.
 func Uninstall(ctx context.Context, conn *pgx.Conn, e *generator.Extension, allowLoss bool) ([]Loss, bool, error) {
-	did, err := Remove(ctx, conn, e, allowLoss)
+	did, err := Remove(ctx, conn, e.Schema, []upgrade.Manifest{e.Manifest()}, allowLoss)
 	return did.Losses, did.Done, err
 }
 
 // Removed is what Remove did.
 type Removed struct {
-	Done   bool     // false if nothing was installed
-	Losses []Loss   // data that went
-	Left   []string // what others made under names of the extension, by id
+	Extension string
+	Done      bool     // false if nothing was installed
+	Losses    []Loss   // data that went
+	Left      []string // what others made under names of the extension, by id
 }
 
-// Remove takes away everything that Apply made, in one transaction, and nothing that others made. Where tables hold data it refuses, unless loss is
-// allowed, and says which.
-func Remove(ctx context.Context, conn *pgx.Conn, e *generator.Extension, allowLoss bool) (did Removed, err error) {
-	err = inTransaction(ctx, conn, e.Schema, func(tx pgx.Tx) error {
-		found, err := installed(ctx, tx, e.Schema)
+// Remove takes away everything that Apply made in a schema, in one transaction, and nothing that others made. What that is, the database keeps, or
+// one of the known versions says, where scripts installed it. Where tables hold data it refuses, unless loss is allowed, and says which.
+func Remove(ctx context.Context, conn *pgx.Conn, schema string, known []upgrade.Manifest, allowLoss bool) (did Removed, err error) {
+	err = inTransaction(ctx, conn, schema, func(tx pgx.Tx) error {
+		found, err := installed(ctx, tx, schema)
 		if err != nil || found.Name == "" {
 			return err
 		}
-		if found.Name != e.Name || found.Digest != e.Digest() {
-			return otherVersion(found, e)
-		}
-		gone, err := did.whatIsThere(ctx, tx, e, found.Flavour)
+		own, err := kept(ctx, tx, found, schema)
 		if err != nil {
 			return err
 		}
-		if did.Losses, err = lockAndCount(ctx, tx, e, gone); err != nil {
+		m, is := like(found, append(own, known...))
+		if !is {
+			return Refusal{
+				fmt.Sprintf("extension %s %s was installed by scripts, and this is not its spec", found.Name, found.Version),
+				"give the spec or the artifact directory of that version, or run the script that removes it",
+			}
+		}
+		did.Extension = m.Extension
+		gone, err := did.whatIsThere(ctx, tx, m, found.Flavour)
+		if err != nil {
+			return err
+		}
+		if did.Losses, err = lockAndCount(ctx, tx, m, gone); err != nil {
 			return err
 		}
 		if len(did.Losses) > 0 && !allowLoss {
-			return Refusal{"removing extension " + e.Name + " deletes " + describe(did.Losses), "to delete them, give --allow-data-loss"}
+			return Refusal{"removing extension " + m.Extension + " deletes " + describe(did.Losses), "to delete them, give --allow-data-loss"}
 		}
 		did.Done = true
 		if found.Flavour == generator.AsExtension {
-			return script(ctx, tx, e.UninstallExtension())
+			return script(ctx, tx, artifact.UninstallExtension(m))
 		}
-		return script(ctx, tx, e.UninstallBut(func(id string) bool { return gone[id] }))
+		return script(ctx, tx, artifact.UninstallBut(m, func(id string) bool { return gone[id] }))
 	})
 	did.Done = did.Done && err == nil
 	return did, err
 }
 
 // whatIsThere finds the objects that are not there, or that others made in their place, and puts back marks that somebody removed.
-func (r *Removed) whatIsThere(ctx context.Context, tx pgx.Tx, e *generator.Extension, flavour generator.Flavour) (map[string]bool, error) {
-	differences, err := drift.Mark(ctx, tx, e.Manifest(), flavour == generator.AsExtension)
+func (r *Removed) whatIsThere(ctx context.Context, tx pgx.Tx, m upgrade.Manifest, flavour generator.Flavour) (map[string]bool, error) {
+	differences, err := drift.Mark(ctx, tx, m, flavour == generator.AsExtension)
 	gone := map[string]bool{}
 	for _, d := range differences {
 		if d.Aspect == "" && (d.What == drift.Missing || d.What == drift.Taken) {
@@ -77,9 +89,9 @@ func (r *Removed) whatIsThere(ctx context.Context, tx pgx.Tx, e *generator.Exten
 }
 
 // lockAndCount keeps writers out, so that what is counted is what goes.
-func lockAndCount(ctx context.Context, tx pgx.Tx, e *generator.Extension, gone map[string]bool) ([]Loss, error) {
+func lockAndCount(ctx context.Context, tx pgx.Tx, m upgrade.Manifest, gone map[string]bool) ([]Loss, error) {
 	var losses []Loss
-	for _, table := range e.Manifest().Holding() {
+	for _, table := range m.Holding() {
 		if gone["table "+table] {
 			continue
 		}
@@ -110,14 +122,4 @@ func describe(losses []Loss) string {
 		parts[i] = fmt.Sprintf("%d rows of %s", l.Rows, l.Table)
 	}
 	return strings.Join(parts, ", ")
-}
-
-func otherVersion(found Installed, e *generator.Extension) error {
-	if found.Name != e.Name {
-		return occupied(found, e)
-	}
-	return Refusal{
-		fmt.Sprintf("extension %s %s is installed and differs from the spec's %s", found.Name, found.Version, e.Version),
-		"give the spec of the version that is installed, or apply this one first",
-	}
 }

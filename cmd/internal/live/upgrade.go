@@ -14,9 +14,9 @@ import (
 	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
-// upgradeFrom brings what is installed to the version of the spec. It refuses to lose data unless that is allowed.
-func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.Extension, options Options) (Applied, error) {
-	from, plan, err := planned(found, e, options.Released)
+// upgradeFrom brings what is installed, one of the known versions, to the version of the spec. It refuses to lose data unless that is allowed.
+func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.Extension, known []upgrade.Manifest, options Options) (Applied, error) {
+	from, plan, err := planned(found, e, known)
 	if err != nil {
 		return Applied{}, err
 	}
@@ -42,7 +42,8 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	if err != nil {
 		return Applied{}, err
 	}
-	done.From, done.Changed, done.Losses = from.Version, true, losses
+	_, released := like(found, options.Released)
+	done.From, done.Unreleased, done.Changed, done.Losses = from.Version, !released, true, losses
 	if found.Flavour != generator.AsExtension {
 		return done, batches(ctx, tx, artifact.UpgradeSteps(from, e.Manifest(), plan), options.Progress)
 	}
@@ -70,8 +71,8 @@ func follows(e *generator.Extension, released []upgrade.Manifest) error {
 }
 
 // planned is the upgrade of what is installed.
-func planned(found Installed, e *generator.Extension, released []upgrade.Manifest) (from upgrade.Manifest, plan upgrade.Plan, err error) {
-	from, ok := like(found, released)
+func planned(found Installed, e *generator.Extension, known []upgrade.Manifest) (from upgrade.Manifest, plan upgrade.Plan, err error) {
+	from, ok := like(found, known)
 	if !ok || found.Name != e.Name {
 		return from, plan, occupied(found, e)
 	}
@@ -130,9 +131,9 @@ func keepOut(ctx context.Context, tx pgx.Tx, from upgrade.Manifest, plan upgrade
 	return script(ctx, tx, plan.Steps[0].SQL)
 }
 
-// like finds the released version that is installed.
-func like(found Installed, released []upgrade.Manifest) (upgrade.Manifest, bool) {
-	for _, m := range released {
+// like finds the version that is installed.
+func like(found Installed, known []upgrade.Manifest) (upgrade.Manifest, bool) {
+	for _, m := range known {
 		if m.Version == found.Version && m.Digest() == found.Digest {
 			return m, true
 		}

@@ -24,7 +24,8 @@ create table events.pgt_extension (
     version      text        not null,
     digest       text        not null,
     flavour      text        not null check (flavour in ('plain', 'extension')),
-    installed_at timestamptz not null default now()
+    installed_at timestamptz not null default now(),
+    manifest     text -- of what sluice apply installed: it upgrades and uninstalls by it
 );
 comment on table events.pgt_extension is 'The version of extension events that is installed: one row. (Sluice: events in events)';
 
@@ -3033,7 +3034,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '54376b5e3bb4e1f5c3c118d8b51a3e6e', 'plain');
+values ('events', '1.0.0', 'eab1624f2e746e4e2c7b0051ee7c1c9c', 'plain');
 select events.attach();
 
 commit;

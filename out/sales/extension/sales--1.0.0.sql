@@ -24,7 +24,8 @@ create table sales.pgt_extension (
     version      text        not null,
     digest       text        not null,
     flavour      text        not null check (flavour in ('plain', 'extension')),
-    installed_at timestamptz not null default now()
+    installed_at timestamptz not null default now(),
+    manifest     text -- of what sluice apply installed: it upgrades and uninstalls by it
 );
 comment on table sales.pgt_extension is 'The version of extension sales that is installed: one row. (Sluice: sales in sales)';
 
@@ -3526,4 +3527,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '32f0e42e2973e7f8dd02f6c5f113ddd6', 'extension');
+values ('sales', '1.0.0', '974307ac701aa4d011ed11b5c771db22', 'extension');

@@ -24,7 +24,8 @@ create table pgtrickle.pgt_extension (
     version      text        not null,
     digest       text        not null,
     flavour      text        not null check (flavour in ('plain', 'extension')),
-    installed_at timestamptz not null default now()
+    installed_at timestamptz not null default now(),
+    manifest     text -- of what sluice apply installed: it upgrades and uninstalls by it
 );
 comment on table pgtrickle.pgt_extension is 'The version of extension shop that is installed: one row. (Sluice: shop in pgtrickle)';
 
@@ -2760,7 +2761,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '2817efe1b90564b7637fac245b62a06e', 'plain');
+values ('shop', '1.0.0', '5fab8d04375e0fc94972b12928b281a5', 'plain');
 select pgtrickle.attach();
 
 commit;
