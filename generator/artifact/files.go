@@ -19,15 +19,24 @@ type Files map[string]string
 func (f Files) Paths() []string { return slices.Sorted(maps.Keys(f)) }
 
 // Write stores the files below dir and removes files that an earlier run wrote for the same extensions and this one did not.
-// It returns the paths that changed.
+// It returns what changed, each path behind the word new, changed or removed.
 func (f Files) Write(dir string) ([]string, error) {
 	stale, err := f.stale(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range stale {
+	for n, path := range stale {
 		full := filepath.Join(dir, filepath.FromSlash(path))
 		text, wanted := f[path]
+		_, missing := os.Lstat(full)
+		switch {
+		case !wanted:
+			stale[n] = "removed " + path
+		case missing != nil:
+			stale[n] = "new     " + path
+		default:
+			stale[n] = "changed " + path
+		}
 		if !wanted {
 			err = os.Remove(full)
 		} else if err = os.MkdirAll(filepath.Dir(full), 0o777); err == nil {

@@ -32,7 +32,7 @@ func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, *diag.L
 		return nil, nil, nil, err
 	}
 	if len(specs) != 1 {
-		return nil, nil, nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(specs))
+		return nil, nil, nil, several(cmd, specs)
 	}
 	s := specs[0]
 	released, err := artifact.Releases(option(cmd, "out"), s.Extension.Name)

@@ -61,10 +61,11 @@ func newRoot() *cobra.Command {
 	root := group(&cobra.Command{
 		Use:           "sluice",
 		Short:         "Generates inboxes, outboxes and stream tables for PostgreSQL from a spec",
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}, newInit(), newSchema(), newGenerate(), newRelease(), newDiff(), newExplain(), newApply(), newUninstall(), newStatus(), newHistory(), newVerify(), newRun(), newDemo(), newVersion())
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetVersionTemplate("sluice {{.Version}}\n")
 	flags := root.PersistentFlags()
 	flags.StringP("file", "f", "specs", "spec `file or directory`")
 	flags.StringP("out", "o", "out", "artifact `directory`")

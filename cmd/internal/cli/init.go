@@ -38,7 +38,7 @@ func newInit() *cobra.Command {
 
 // scaffold writes all files or none.
 func scaffold(cmd *cobra.Command, dir string) error {
-	files, err := starterFiles()
+	files, err := starterFiles(extensionFor(dir))
 	if err != nil {
 		return err
 	}
@@ -64,14 +64,34 @@ type starterFile struct {
 	content []byte
 }
 
-func starterFiles() ([]starterFile, error) {
+// extensionFor is the name of an extension whose spec stands in a directory: that of the directory, in the characters that such a name may have.
+func extensionFor(dir string) string {
+	full, err := filepath.Abs(dir)
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return '_'
+	}, filepath.Base(full))
+	if err != nil || name[0] < 'a' || name[0] > 'z' || len(name) > 40 {
+		return "app"
+	}
+	return name
+}
+
+// starterFiles are those for an extension; the starter's is called app.
+func starterFiles(extension string) ([]starterFile, error) {
 	files := []starterFile{{schemaFile, spec.JSONSchema()}}
 	err := fs.WalkDir(starter, "starter", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		content, err := starter.ReadFile(path)
-		files = append(files, starterFile{filepath.Base(path), content})
+		text := strings.NewReplacer("name: app     ", fmt.Sprintf("name: %-8s", extension), "app.control, app--", extension+".control, "+extension+"--", "out/app/", "out/"+extension+"/").Replace(string(content))
+		files = append(files, starterFile{filepath.Base(path), []byte(text)})
 		return err
 	})
 	return files, err

@@ -91,7 +91,7 @@ func (o pullOptions) request(cmd *cobra.Command) (*spec.Spec, pull.Request, *dia
 			return nil, pull.Request{}, nil, err
 		}
 		if len(specs) != 1 {
-			return nil, pull.Request{}, nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(specs))
+			return nil, pull.Request{}, nil, several(cmd, specs)
 		}
 		s = specs[0]
 		found, errs := plan.ReadsOf(s)

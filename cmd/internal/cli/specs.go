@@ -51,9 +51,19 @@ func generateOne(cmd *cobra.Command) (*generator.Extension, error) {
 		return nil, err
 	}
 	if len(extensions) != 1 {
-		return nil, fmt.Errorf("%s holds %d specs; name one of them with --file", option(cmd, "file"), len(extensions))
+		specs, _ := spec.Load(option(cmd, "file"))
+		return nil, several(cmd, specs)
 	}
 	return extensions[0], nil
+}
+
+// several says which specs there are where one is wanted.
+func several(cmd *cobra.Command, specs []*spec.Spec) error {
+	all := ""
+	for _, s := range specs {
+		all += "\n  " + s.Files[0] + ": extension " + s.Extension.Name
+	}
+	return fmt.Errorf("%s holds %d specs; name one of them with --file:%s", option(cmd, "file"), len(specs), all)
 }
 
 // invalid turns what is wrong with the input into the error that ends the command, or nil if nothing is.

@@ -19,11 +19,17 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// version is the module's version as Go stamped it into the binary.
+// version is the module's version as Go stamped it into the binary, and the commit that it was built from, if Go knows it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(devel)"
 	}
-	return info.Main.Version
+	text := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			text += ", commit " + s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return text
 }
