@@ -44,7 +44,7 @@ func newApply() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			options.Flavour, options.Released = generator.Flavour(flavour), released
+			options.Flavour, options.Released, options.Out = generator.Flavour(flavour), released, option(cmd, "out")
 			if dryRun {
 				return printScript(cmd, e, texts, options)
 			}

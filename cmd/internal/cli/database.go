@@ -46,6 +46,21 @@ func withNotices(cmd *cobra.Command, notice func(*pgconn.Notice), body func(cont
 	case errors.As(err, &failure):
 		return exitError{exitDatabase, fmt.Sprintf("sluice: %v\nhint: %s\n", err, failure.Hint)}
 	default:
-		return exitError{exitDatabase, fmt.Sprintf("sluice: %v\n", err)}
+		return exitError{exitDatabase, fmt.Sprintf("sluice: %v\n%s", err, more(err))}
 	}
+}
+
+// more is what the server says about an error besides its message.
+func more(err error) (text string) {
+	failed := (*pgconn.PgError)(nil)
+	if !errors.As(err, &failed) {
+		return ""
+	}
+	if failed.Detail != "" {
+		text += "detail: " + failed.Detail + "\n"
+	}
+	if failed.Hint != "" {
+		text += "hint: " + failed.Hint + "\n"
+	}
+	return text
 }

@@ -18,8 +18,8 @@ func newHistory() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "history",
 		Short: "Shows which versions of an extension were installed in a database, when, and by which way",
-		Long: "Shows the versions that were installed, oldest first: by apply, a migration, dbt, an extension's script or pg_tle. It needs nothing but the database: a role that\n" +
-			"monitors is enough. With -f, the extension is that of the spec.",
+		Long: "Shows the versions that were installed, oldest first: by apply, a migration, dbt, an extension's script or pg_tle. A role that\n" +
+			"monitors is enough. The extension is that of the spec; with --schema it needs nothing but the database.",
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			schema, err := schema()

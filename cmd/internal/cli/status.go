@@ -26,8 +26,8 @@ func newStatus() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status",
 		Short: "Shows how an installed extension is doing, what is wrong, and what to do about it",
-		Long: "Shows the installed version, stream tables, inboxes, outboxes, consumer groups and background tasks. It needs nothing but the database: a role that monitors\n" +
-			"is enough. With -f, the extension is that of the spec.",
+		Long: "Shows the installed version, stream tables, inboxes, outboxes, consumer groups and background tasks. A role that monitors is enough. The\n" +
+			"extension is that of the spec; with --schema it needs nothing but the database.",
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			schema, err := schema()
@@ -52,16 +52,21 @@ func newStatus() *cobra.Command {
 	return command
 }
 
-// withSchema adds the flag that names the schema of an installed extension; it returns how to read it, or the spec that --file names instead.
+// withSchema adds the flag that names the schema of an installed extension; it returns how to read it, or the spec that --file names instead. Where
+// there is neither a flag nor a directory of specs, it is the usual one.
 func withSchema(command *cobra.Command) func() (string, error) {
-	schema := "pgtrickle"
-	command.Flags().StringVar(&schema, "schema", schema, "the extension's `schema`")
+	schema := ""
+	command.Flags().StringVar(&schema, "schema", "", "the extension's `schema` (default: as the spec says, pgtrickle without one)")
 	return func() (string, error) {
+		named := command.Flags().Changed("file")
 		switch {
-		case !command.Flags().Changed("file"):
-			return schema, nil
-		case command.Flags().Changed("schema"):
+		case named && schema != "":
 			return "", exitError{exitUsage, "sluice: give --schema or --file, not both\n"}
+		case schema != "":
+			return schema, nil
+		}
+		if _, err := os.Stat(option(command, "file")); err != nil && !named {
+			return "pgtrickle", nil
 		}
 		e, err := generateOne(command)
 		if err != nil {

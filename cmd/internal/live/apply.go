@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,6 +36,7 @@ type Options struct {
 	Loss     bool               // data may be lost
 	Progress *Progress          // gets reports; may be nil
 
+	Out         string        // the artifact directory, for hints
 	LockTimeout time.Duration // how long one lock is waited for, while others queue behind; 0: as the session has it
 	Retry       time.Duration // how long all of it is tried again when locks are not to be had; 0: not at all
 }
@@ -203,17 +205,17 @@ func install(ctx context.Context, tx pgx.Tx, e *generator.Extension, options Opt
 		if err := handToTLE(ctx, tx, e, options.Released); err != nil {
 			return err
 		}
-	} else if err := hasFiles(ctx, tx, e); err != nil {
+	} else if err := hasFiles(ctx, tx, e, options.Out); err != nil {
 		return err
 	}
 	if err := script(ctx, tx, installScript(e, flavour)); err != nil {
 		return err
 	}
-	return asGenerated(ctx, tx, e, flavour)
+	return asGenerated(ctx, tx, e, flavour, options.Out)
 }
 
 // hasFiles refuses an extension whose files the server does not find; each version of PostgreSQL has other words for it.
-func hasFiles(ctx context.Context, tx pgx.Tx, e *generator.Extension) error {
+func hasFiles(ctx context.Context, tx pgx.Tx, e *generator.Extension, out string) error {
 	var there bool
 	err := tx.QueryRow(ctx, "select exists (select from pg_available_extension_versions v where v.name = $1 and v.version = $2)", e.Name, e.Version).Scan(&there)
 	if err != nil || there {
@@ -221,7 +223,7 @@ func hasFiles(ctx context.Context, tx pgx.Tx, e *generator.Extension) error {
 	}
 	return Refusal{
 		fmt.Sprintf("the server has no files of extension %s %s", e.Name, e.Version),
-		"put those of the artifact directory there: make -C " + e.Name + "/extension install; where nobody can, take --flavour plain or tle",
+		"put those of the artifact directory there: make -C " + filepath.Join(out, e.Name, "extension") + " install; where nobody can, take --flavour plain or tle",
 	}
 }
 

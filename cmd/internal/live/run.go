@@ -25,29 +25,34 @@ type Scheduler struct {
 	Log    func(format string, args ...any)
 }
 
-// Run ticks until ctx ends. A server that goes away is waited for; what tick() itself reports is logged and tried again.
+// Run ticks until ctx ends. A server that goes away is waited for; what tick() itself reports is tried again. A problem is logged when it begins, and
+// that it is over.
 func (s Scheduler) Run(ctx context.Context) error {
 	config, err := pgx.ParseConfig(s.DSN)
 	if err != nil {
 		return err
 	}
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { s.Log("%s: %s", n.Severity, n.Message) }
+	problem := ""
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longPause) {
-		ticked, err := s.session(ctx, config)
+		ticked, err := s.session(ctx, config, problem != "")
 		if ctx.Err() != nil {
 			break
 		}
 		if ticked {
-			pause = firstPause
+			pause, problem = firstPause, ""
 		}
-		s.Log("%v; trying again in %v", err, pause)
+		if err.Error() != problem {
+			problem = err.Error()
+			s.Log("%s; trying again until it is over", problem)
+		}
 		wait(ctx, pause)
 	}
 	return nil
 }
 
-// session ticks over one connection until something fails; ticked reports whether any tick succeeded.
-func (s Scheduler) session(ctx context.Context, config *pgx.ConnConfig) (ticked bool, err error) {
+// session ticks over one connection until something fails; ticked reports whether any tick succeeded. The first one says so after a problem.
+func (s Scheduler) session(ctx context.Context, config *pgx.ConnConfig, problem bool) (ticked bool, err error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return false, err
@@ -58,6 +63,9 @@ func (s Scheduler) session(ctx context.Context, config *pgx.ConnConfig) (ticked 
 		// Simple protocol: a prepared statement would tie the session to one server connection of a pooler.
 		if _, err := conn.Exec(ctx, tick, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return ticked, err
+		}
+		if problem && !ticked {
+			s.Log("it is over")
 		}
 		ticked = true
 		next = later(next.Add(s.Every), time.Now())

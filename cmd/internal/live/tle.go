@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/jackc/pgx/v5"
 
@@ -47,12 +48,12 @@ func fromTLE(ctx context.Context, tx pgx.Tx, found Installed, asked generator.Fl
 }
 
 // asGenerated refuses an extension whose scripts, which others have put where the server finds them, are not those of this spec.
-func asGenerated(ctx context.Context, tx pgx.Tx, e *generator.Extension, flavour generator.Flavour) error {
+func asGenerated(ctx context.Context, tx pgx.Tx, e *generator.Extension, flavour generator.Flavour, out string) error {
 	found, err := installed(ctx, tx, e.Schema)
 	if err != nil || found.Version == e.Version && found.Digest == e.Digest() {
 		return err
 	}
-	hint := "put the files of the artifact directory on the server again: make -C " + e.Name + "/extension install"
+	hint := "put the files of the artifact directory on the server again: make -C " + filepath.Join(out, e.Name, "extension") + " install"
 	if flavour == generator.AsTLE {
 		hint = fmt.Sprintf("pg_tle keeps what it has: take it away first, select pgtle.uninstall_extension(%s)", sqltext.Literal(e.Name))
 	}

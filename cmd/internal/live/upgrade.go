@@ -57,7 +57,7 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	options.Progress.begin("alter extension "+e.Name+" update", "")
 	err = script(ctx, tx, alterExtension(e))
 	if err == nil {
-		err = asGenerated(ctx, tx, e, flavour)
+		err = asGenerated(ctx, tx, e, flavour, options.Out)
 	}
 	return done, err
 }
