@@ -31,6 +31,12 @@ type Origin struct {
 	Name diag.Pos // where its name stands
 }
 
+// partOf is what stands in a spec, of an origin.
+var partOf = strings.NewReplacer("the outbox of ", "", "the change log of ", "table ", "what is pending of ", "table ")
+
+// theExtension is the origin of what all share.
+const theExtension = "the extension"
+
 // from is the origin of the objects of a part of the spec.
 func from(what string, place spec.Place) Origin { return Origin{what, place.At, place.Field("name")} }
 
@@ -132,6 +138,9 @@ func (b *builder) addStatement(kind, signature, template string, data any, drop 
 }
 
 func (b *builder) push(o upgrade.Object, options []option) {
+	if b.at.What != theExtension && !o.Shared {
+		o.Of = partOf.Replace(b.at.What)
+	}
 	for _, set := range options {
 		set(&o)
 	}

@@ -57,14 +57,14 @@ func (b *builder) all(p *plan.Plan) {
 	}
 	b.reads(view)
 	b.streamTables(p)
-	b.at = Origin{"the extension", s.Extension.At, s.Extension.Field("schema")}
+	b.at = Origin{theExtension, s.Extension.At, s.Extension.Field("schema")}
 	b.interfaces(view)
 	b.grants(s, view)
 }
 
 // runtime adds schemas and catalog.
 func (b *builder) runtime(s *spec.Spec, view render.Extension) {
-	b.at = Origin{"the extension", s.Extension.At, s.Extension.Field("schema")}
+	b.at = Origin{theExtension, s.Extension.At, s.Extension.Field("schema")}
 	b.schemas(s)
 	b.add("extension/pgt_extension.sql", view)
 	if view.HasSettings() {

@@ -19,6 +19,7 @@ type Object struct {
 	Drop      string   `json:"drop,omitempty"`       // the statement that removes it; empty if it goes with what it needs
 	Comment   string   `json:"comment,omitempty"`    // for COMMENT ON; empty if it takes none
 	Section   string   `json:"section,omitempty"`    // of the script
+	Of        string   `json:"of,omitempty"`         // what the spec names that it belongs to: inbox orders; empty if all share it
 	Needs     []string `json:"needs,omitempty"`      // ids of earlier objects that the definition names
 	Dump      bool     `json:"dump,omitempty"`       // holds data that a dump of the extension must keep
 	DumpWhere string   `json:"dump_where,omitempty"` // the condition on the rows that it keeps; empty for all

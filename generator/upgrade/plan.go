@@ -10,6 +10,7 @@ import (
 type Step struct {
 	Action  string `json:"action"`            // lock, add, change, drop, rename or rebuild
 	Object  string `json:"object"`            // its id
+	Of      string `json:"of,omitempty"`      // what the spec names that it belongs to; empty if all share it
 	SQL     string `json:"-"`                 // the statements
 	Lock    string `json:"lock,omitempty"`    // what it keeps waiting, and for how long in kind
 	Loses   string `json:"loses,omitempty"`   // whose data it deletes
@@ -89,7 +90,7 @@ func Derive(from, to Manifest, member bool) (Plan, error) {
 	d.createObjects(changes)
 	d.remake()
 	d.dropSchemas()
-	return d.plan.lockedFirst(from, to), nil
+	return d.plan.lockedFirst(from, to).grouped(from, to), nil
 }
 
 // withIdentities is a manifest whose objects need others by their identities.

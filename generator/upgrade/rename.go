@@ -18,7 +18,7 @@ func (d *differ) rename() {
 	for _, n := range d.to.Named {
 		before, stays := identifiedAs(d.from.Named, n.identity())
 		if stays && before.Name != n.Name {
-			step := Step{Action: "rename", Object: fmt.Sprintf("%s %s to %s", n.Kind, before.Name, n.Name), Lock: brieflyAll}
+			step := Step{Action: "rename", Object: fmt.Sprintf("%s %s to %s", n.Kind, before.Name, n.Name), Of: n.Kind + " " + n.Name, Lock: brieflyAll}
 			if n.Kind == "consumer group" {
 				step.Lock = "" // it is a row
 			}

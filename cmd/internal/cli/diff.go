@@ -16,11 +16,12 @@ import (
 
 func newDiff() *cobra.Command {
 	var from string
-	var asJSON bool
+	var asJSON, verbose bool
 	command := &cobra.Command{
 		Use:   "diff",
 		Short: "Shows what an upgrade to the current spec changes, what it locks, and what data it loses",
-		Long: "Shows what an upgrade from a released version to the current spec changes, what it locks, and what data it loses.\n\n" +
+		Long: "Shows what an upgrade from a released version to the current spec changes, what it locks, for how long in kind, and what data it loses, for each thing that the\n" +
+			"spec names.\n\n" +
 			"With --dsn it looks at a database instead: what was changed there by hand, and what sluice apply would do. It then exits 1 if there is any\n" +
 			"difference. It changes nothing: what it makes to compare with is rolled back. DATABASE_URL alone does not make it do so.",
 		Args: cobra.NoArgs,
@@ -30,7 +31,7 @@ func newDiff() *cobra.Command {
 				return err
 			}
 			if option(cmd, "dsn") != "" {
-				return diffLive(cmd, e, asJSON)
+				return diffLive(cmd, e, asJSON, verbose)
 			}
 			before, err := releasedAs(cmd, e, from)
 			if err != nil {
@@ -43,10 +44,14 @@ func newDiff() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printPlan(cmd.OutOrStdout(), plan, asJSON)
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), plan)
+			}
+			return printPlan(cmd.OutOrStdout(), plan, verbose)
 		}),
 	}
 	command.Flags().StringVar(&from, "from", "", "the released `version` to compare with, or another artifact directory, for the last version there (default: the last one)")
+	command.Flags().BoolVar(&verbose, "verbose", false, "print each step with its statements")
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	command.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if from != "" && option(cmd, "dsn") != "" {
@@ -85,30 +90,6 @@ func releasedAs(cmd *cobra.Command, e *generator.Extension, version string) (upg
 		versions += " " + m.Version
 	}
 	return upgrade.Manifest{}, fmt.Errorf("version %s of extension %s is not released; these are:%s", version, e.Name, versions)
-}
-
-func printPlan(out io.Writer, plan upgrade.Plan, asJSON bool) error {
-	if asJSON {
-		return printJSON(out, plan)
-	}
-	if plan.Empty() {
-		_, err := fmt.Fprintf(out, "version %s installs the same as %s\n", plan.To, plan.From)
-		return err
-	}
-	fmt.Fprintf(out, "from %s to %s%s\n", plan.From, plan.To, map[bool]string{true: ", a downgrade"}[plan.Downgrade])
-	for _, step := range plan.Steps {
-		if step.Follows {
-			continue // the rename says it
-		}
-		fmt.Fprintf(out, "%-8s %s\n", step.Action, step.Object)
-		if step.Lock != "" {
-			fmt.Fprintf(out, "         locks: %s\n", step.Lock)
-		}
-		if step.Loses != "" {
-			fmt.Fprintf(out, "         LOSES: %s\n", step.Loses)
-		}
-	}
-	return nil
 }
 
 func printJSON(out io.Writer, value any) error {

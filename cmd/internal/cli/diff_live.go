@@ -14,7 +14,7 @@ import (
 )
 
 // diffLive prints how a database differs from the spec; a difference is exit status 1.
-func diffLive(cmd *cobra.Command, e *generator.Extension, asJSON bool) error {
+func diffLive(cmd *cobra.Command, e *generator.Extension, asJSON, verbose bool) error {
 	released, err := artifact.Releases(option(cmd, "out"), e.Name)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func diffLive(cmd *cobra.Command, e *generator.Extension, asJSON bool) error {
 	if asJSON {
 		err = printJSON(cmd.OutOrStdout(), report)
 	} else {
-		err = printReport(cmd.OutOrStdout(), report)
+		err = printReport(cmd.OutOrStdout(), report, verbose)
 	}
 	if err == nil && !report.Clean() {
 		return exitError{exitInput, ""}
@@ -38,7 +38,7 @@ func diffLive(cmd *cobra.Command, e *generator.Extension, asJSON bool) error {
 	return err
 }
 
-func printReport(out io.Writer, report live.Report) error {
+func printReport(out io.Writer, report live.Report, verbose bool) error {
 	if report.Installed == "" {
 		fmt.Fprintf(out, "extension %s is not installed; apply installs version %s\n", report.Extension, report.Version)
 		printTaken(out, report.Taken)
@@ -61,7 +61,7 @@ func printReport(out io.Writer, report live.Report) error {
 	} else {
 		fmt.Fprint(out, "\nthe spec has another version: apply upgrades ")
 	}
-	return printPlan(out, *report.Upgrade, false)
+	return printPlan(out, *report.Upgrade, verbose)
 }
 
 // printTaken lists names that others have, at which apply refuses to go on.
