@@ -17,7 +17,7 @@ import (
 )
 
 func newApply() *cobra.Command {
-	var dryRun bool
+	var dryRun, all bool
 	var flavour string
 	var options live.Options
 	command := &cobra.Command{
@@ -36,42 +36,53 @@ func newApply() *cobra.Command {
 			if options.LockTimeout < 0 || options.Retry < 0 {
 				return exitError{exitUsage, "sluice: --lock-timeout and --retry-for cannot be negative\n"}
 			}
-			e, texts, err := generateFor(cmd)
-			if err != nil {
-				return err
+			options.Flavour = generator.Flavour(flavour)
+			if !all {
+				return applyOne(cmd, options, dryRun)
 			}
-			released, err := artifact.Releases(option(cmd, "out"), e.Name)
-			if err != nil {
-				return err
-			}
-			options.Flavour, options.Released, options.Out = generator.Flavour(flavour), released, option(cmd, "out")
-			if dryRun {
-				return printScript(cmd, e, texts, options)
-			}
-			url, err := dsn(cmd)
-			if err != nil {
-				return err
-			}
-			options.Progress = progressOn(cmd.ErrOrStderr(), url)
-			return withNotices(cmd, options.Progress.Notice, func(ctx context.Context, conn *pgx.Conn) error {
-				did, err := live.Apply(ctx, conn, e, options)
-				if err != nil {
-					return shown(atTheirPlaces(err, texts), texts)
-				}
-				for _, loss := range did.Losses {
-					fmt.Fprintf(cmd.ErrOrStderr(), "deleted %s\n", loss)
-				}
-				tellApplied(cmd, e, did)
-				return notFilled(did.Unfilled)
-			})
+			generates := func() error { _, _, err := generateFor(cmd); return err } // what is wrong with one is found before another is applied
+			return each(cmd, generates, func() error { return applyOne(cmd, options, dryRun) })
 		}),
 	}
+	command.Flags().BoolVar(&all, "all", false, "apply each of several specs, one after the other, in a transaction of its own; an error ends it")
 	command.Flags().BoolVar(&dryRun, "dry-run", false, "change nothing; print the script that psql would run, where --dsn says in that database")
 	command.Flags().StringVar(&flavour, "flavour", "", "plain objects (the default), or an `extension` whose files are on the server, or tle: one whose scripts pg_tle keeps")
 	command.Flags().BoolVar(&options.Loss, "allow-data-loss", false, "upgrade although data goes")
 	command.Flags().DurationVar(&options.LockTimeout, "lock-timeout", 2*time.Second, "wait no longer for a lock, as others queue behind; 0: as the server is set")
 	command.Flags().DurationVar(&options.Retry, "retry-for", 10*time.Minute, "try again for that long if a lock is not to be had")
 	return command
+}
+
+// applyOne applies the one spec that --file names, or prints what that would run.
+func applyOne(cmd *cobra.Command, options live.Options, dryRun bool) error {
+	e, texts, err := generateFor(cmd)
+	if err != nil {
+		return err
+	}
+	released, err := artifact.Releases(option(cmd, "out"), e.Name)
+	if err != nil {
+		return err
+	}
+	options.Released, options.Out = released, option(cmd, "out")
+	if dryRun {
+		return printScript(cmd, e, texts, options)
+	}
+	url, err := dsn(cmd)
+	if err != nil {
+		return err
+	}
+	options.Progress = progressOn(cmd.ErrOrStderr(), url)
+	return withNotices(cmd, options.Progress.Notice, func(ctx context.Context, conn *pgx.Conn) error {
+		did, err := live.Apply(ctx, conn, e, options)
+		if err != nil {
+			return shown(atTheirPlaces(err, texts), texts)
+		}
+		for _, loss := range did.Losses {
+			fmt.Fprintf(cmd.ErrOrStderr(), "deleted %s\n", loss)
+		}
+		tellApplied(cmd, e, did)
+		return notFilled(did.Unfilled)
+	})
 }
 
 // printScript prints what apply would run: in the database that is named, or else where nothing is installed.

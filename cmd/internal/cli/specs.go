@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -57,13 +58,40 @@ func generateOne(cmd *cobra.Command) (*generator.Extension, error) {
 	return extensions[0], nil
 }
 
+// each does things with the specs that --file names, as if that named only one of them: the first with all of them, then the next.
+func each(cmd *cobra.Command, things ...func() error) error {
+	specs, problems := spec.Load(option(cmd, "file"))
+	if err := invalid(problems); err != nil {
+		return err
+	}
+	for _, do := range things {
+		for _, s := range specs {
+			file := s.Files[0]
+			if len(s.Files) > 1 {
+				file = filepath.Dir(file)
+			}
+			if err := cmd.Flags().Set("file", file); err != nil {
+				return err
+			}
+			if err := do(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // several says which specs there are where one is wanted.
 func several(cmd *cobra.Command, specs []*spec.Spec) error {
 	all := ""
 	for _, s := range specs {
 		all += "\n  " + s.Files[0] + ": extension " + s.Extension.Name
 	}
-	return fmt.Errorf("%s holds %d specs; name one of them with --file:%s", option(cmd, "file"), len(specs), all)
+	orAll := ""
+	if cmd.Flags().Lookup("all") != nil && cmd.Name() == "apply" {
+		orAll = ", or take --all"
+	}
+	return fmt.Errorf("%s holds %d specs; name one of them with --file%s:%s", option(cmd, "file"), len(specs), orAll, all)
 }
 
 // invalid turns what is wrong with the input into the error that ends the command, or nil if nothing is.
