@@ -64,7 +64,7 @@ func showExplanation(cmd *cobra.Command, name, stage, format string) error {
 	if err != nil {
 		return err
 	}
-	var names []string
+	var names, tables []string
 	for _, s := range specs {
 		text, found, errs, err := generator.Explain(s, name, stage, format)
 		if err != nil {
@@ -76,12 +76,14 @@ func showExplanation(cmd *cobra.Command, name, stage, format string) error {
 			return invalid(problems)
 		}
 		for _, t := range s.StreamTables {
-			names = append(names, t.Name, t.Relation.Name)
+			names, tables = append(names, t.Name, t.Relation.Name), append(tables, t.Name)
 		}
 	}
-	hint := ""
+	hint := "\nhint: these are: " + strings.Join(tables, ", ")
 	if near := diag.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
+	} else if len(tables) == 0 {
+		hint = "\nhint: " + option(cmd, "file") + " has none"
 	}
 	return exitError{exitInput, fmt.Sprintf("sluice: stream table not found: %s%s\n", name, hint)}
 }
