@@ -2045,7 +2045,7 @@ end;
 $function$;
 
 -- Takes rows, null for all, out of the leases of a consumer, or only out of lease p_lease_id. Returns them for each lease.
--- Reads and writes pgt_lease_log. LeaseLost if the consumer lost some of them, or others have them.
+-- Reads and writes pgt_lease_log; reads pgt_passed_rows. LeaseLost if the consumer lost some of them, or others have them.
 create function events_internal.pgt_take_rows(
     p_group events.pgt_consumer_groups, p_consumer text, p_ids bigint[], p_lease_id bigint, p_commits boolean
 )
@@ -2087,6 +2087,8 @@ begin
         from events_internal.pgt_lease_heads(p_group) h
         join events_internal.pgt_lease_log l on l.group_no = p_group.group_no and l.lane = h.lane and l.no >= h.floor_no
         where l.state = 'leased' and l.ids && v_left
+    ) or not isempty(v_left) and exists (
+        select from events_internal.pgt_passed_rows p where p.group_no = p_group.group_no and p.ids && v_left
     ) then
         perform events_internal.pgt_require_lease(p_group, p_consumer, -1, null); -- others have them
     elsif p_lease_id is null and not isempty(v_left) or p_lease_id is not null and v_lease.no is null then
@@ -3041,7 +3043,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '1eaa25536667b84034c0d5a82a523b89', 'plain');
+values ('events', '1.0.0', '02a5731fa9206f15754688d7586edc43', 'plain');
 select events.attach();
 
 commit;
