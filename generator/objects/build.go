@@ -27,18 +27,15 @@ type builder struct {
 // Origin is the part of a spec that an object comes from.
 type Origin struct {
 	What string
+	of   string // what the spec names that it belongs to; empty if all share it
 	pos  diag.Pos
 	Name diag.Pos // where its name stands
 }
 
-// partOf is what stands in a spec, of an origin.
-var partOf = strings.NewReplacer("the outbox of ", "", "the change log of ", "table ", "what is pending of ", "table ")
-
-// theExtension is the origin of what all share.
-const theExtension = "the extension"
-
 // from is the origin of the objects of a part of the spec.
-func from(what string, place spec.Place) Origin { return Origin{what, place.At, place.Field("name")} }
+func from(what string, place spec.Place) Origin {
+	return Origin{What: what, of: what, pos: place.At, Name: place.Field("name")}
+}
 
 type option func(*upgrade.Object)
 
@@ -138,8 +135,8 @@ func (b *builder) addStatement(kind, signature, template string, data any, drop 
 }
 
 func (b *builder) push(o upgrade.Object, options []option) {
-	if b.at.What != theExtension && !o.Shared {
-		o.Of = partOf.Replace(b.at.What)
+	if !o.Shared {
+		o.Of = b.at.of
 	}
 	for _, set := range options {
 		set(&o)

@@ -16,7 +16,7 @@ func (b *builder) grants(s *spec.Spec, view render.Extension) {
 		if role.name == "" {
 			continue
 		}
-		b.origins["role "+sqltext.Ident(role.name)] = Origin{"role " + role.name, s.Roles.At, s.Roles.Field(role.field)}
+		b.origins["role "+sqltext.Ident(role.name)] = Origin{"role " + role.name, "", s.Roles.At, s.Roles.Field(role.field)}
 		data := render.Role{Extension: view, Role: role.name, Schemas: append(roleSchemas(s), spec.InternalSchema(s.Extension.Schema))}
 		b.addStatement("role", sqltext.Ident(role.name), "extension/role.sql", data, "")
 		b.addStatement("grant", sqltext.Ident(role.name), role.template, data, "")

@@ -50,6 +50,7 @@ func (b *builder) all(p *plan.Plan) {
 		for n, t := range view.StreamTables {
 			if t.Outbox != nil {
 				b.at = from("the outbox of stream table "+t.ID(), s.StreamTables[p.Order[n]].Place)
+				b.at.of = "stream table " + t.Table.Plain()
 				b.outbox(*t.Outbox)
 				b.outboxTriggers(t)
 			}
@@ -57,14 +58,14 @@ func (b *builder) all(p *plan.Plan) {
 	}
 	b.reads(view)
 	b.streamTables(p)
-	b.at = Origin{theExtension, s.Extension.At, s.Extension.Field("schema")}
+	b.at = Origin{"the extension", "", s.Extension.At, s.Extension.Field("schema")}
 	b.interfaces(view)
 	b.grants(s, view)
 }
 
 // runtime adds schemas and catalog.
 func (b *builder) runtime(s *spec.Spec, view render.Extension) {
-	b.at = Origin{theExtension, s.Extension.At, s.Extension.Field("schema")}
+	b.at = Origin{"the extension", "", s.Extension.At, s.Extension.Field("schema")}
 	b.schemas(s)
 	b.add("extension/pgt_extension.sql", view)
 	if view.HasSettings() {

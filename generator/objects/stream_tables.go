@@ -43,7 +43,7 @@ func (b *builder) reads(view render.Extension) {
 func (b *builder) streamTables(p *plan.Plan) {
 	s, view := p.Spec, p.View
 	for _, source := range view.Sources {
-		b.at = Origin{"the change log of " + source.Table.Plain(), s.Field("stream_tables"), readerAt(s, source.Readers)}
+		b.at = Origin{"the change log of " + source.Table.Plain(), "table " + source.Table.Plain(), s.Field("stream_tables"), readerAt(s, source.Readers)}
 		b.triggers(source, source.Triggers.Names())
 		b.claimName(sqltext.Statement{Kind: "table", Schema: source.Log.Schema, Name: source.Log.Name})
 		b.add("source/unread.sql", source)
@@ -64,7 +64,7 @@ func (b *builder) streamTables(p *plan.Plan) {
 		}
 	}
 	for _, c := range view.Captures {
-		b.at = Origin{"what is pending of " + c.Table.Plain(), s.Field("stream_tables"), readerAt(s, c.Readers)}
+		b.at = Origin{"what is pending of " + c.Table.Plain(), "table " + c.Table.Plain(), s.Field("stream_tables"), readerAt(s, c.Readers)}
 		b.triggers(c.Source, c.TriggerNames())
 		b.claimName(sqltext.Statement{Kind: "table", Schema: c.Log.Schema, Name: c.Log.Name})
 		b.capture(c)

@@ -88,7 +88,7 @@ func several(cmd *cobra.Command, specs []*spec.Spec) error {
 		all += "\n  " + s.Files[0] + ": extension " + s.Extension.Name
 	}
 	orAll := ""
-	if cmd.Flags().Lookup("all") != nil && cmd.Name() == "apply" {
+	if cmd.Name() == "apply" {
 		orAll = ", or take --all"
 	}
 	return fmt.Errorf("%s holds %d specs; name one of them with --file%s:%s", option(cmd, "file"), len(specs), orAll, all)

@@ -1535,8 +1535,9 @@ begin
         update events_internal.pgt_passed_rows p
         set first_id = lower(p.ids + v_type.ids), ids = p.ids + v_type.ids, row_count = p.row_count + v_type.row_count
         where p.group_no = p_group.group_no and p.attempts = p_attempts and p.row_count < 100 and p.first_id = (
-            select max(o.first_id) from events_internal.pgt_passed_rows o where o.group_no = p_group.group_no and o.event_type =
-                v_type.event_type
+            select max(o.first_id)
+            from events_internal.pgt_passed_rows o
+            where o.group_no = p_group.group_no and o.event_type = v_type.event_type
         );
         continue when found;
         insert into events_internal.pgt_passed_rows (group_no, first_id, event_type, ids, row_count, attempts)
@@ -1823,8 +1824,8 @@ comment on function events.drop_consumer_group(text, bool) is
     'Drops a consumer group with its leases, dead letters and acknowledgements. (Sluice: events in events)';
 
 -- Grants a consumer the next rows of its group's outbox, in id order, or again, under a new lease, the rows that it still holds.
--- Reads the outbox; writes pgt_lease_log, pgt_consumers, pgt_passed_rows. Of other types than p_event_types, rows stay for polls
--- that ask for them, or for any.
+-- Reads the outbox; writes pgt_lease_log, pgt_consumers, pgt_passed_rows.
+-- With p_event_types, the group's other rows stay for polls that name their types, or none.
 -- Commit a poll at once: polls of one group wait for each other. Then do the work and commit_offset in a second transaction.
 create function events.poll_outbox(
     p_group text, p_consumer text, p_batch_size integer default 100, p_visibility_seconds integer default 30,
@@ -1856,7 +1857,7 @@ declare
     v_lanes record;
 begin
     -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
-    -- The lock comes with the group: what other consumers were granted is read after it.
+    -- The lock is taken with the group, if it is free: what other consumers were granted is read after it.
     select g.group_no, g.outbox_name, g.paused_at, g.passes_over,
            exists (select from events_internal.pgt_consumers c where c.group_no = g.group_no and c.consumer_id = p_consumer) as known,
            pg_try_advisory_xact_lock(-2102687222, g.group_no) as locked
@@ -1875,8 +1876,9 @@ begin
     elsif v_group.group_no is null or v_group.paused_at is not null then -- attach() made it just now, or it is paused
         return;
     elsif not v_group.locked then -- another consumer polls
-        if v_group.known and p_event_types is null and not v_group.passes_over and not (v_group.outbox_name in ('account_events')) and not
-            events_internal.pgt_is_left(v_group.group_no, v_group.outbox_name, p_consumer, p_batch_size) then
+        if v_group.known and p_event_types is null and not v_group.passes_over
+           and not (v_group.outbox_name in ('account_events'))
+           and not events_internal.pgt_is_left(v_group.group_no, v_group.outbox_name, p_consumer, p_batch_size) then
             return;
         end if;
         perform pg_advisory_xact_lock(-2102687222, v_group.group_no);
@@ -3043,7 +3045,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '02a5731fa9206f15754688d7586edc43', 'plain');
+values ('events', '1.0.0', '3de8032f2facb1259adfb63ac243c357', 'plain');
 select events.attach();
 
 commit;
