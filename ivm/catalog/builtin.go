@@ -2,6 +2,8 @@ package catalog
 
 import (
 	_ "embed"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -13,19 +15,23 @@ var builtinText string
 
 // builtins is what PostgreSQL itself has, over all versions that Sluice knows.
 type builtins struct {
-	types     map[string]bool
-	functions map[string]Callable
-	columns   map[string][][]string // of the results of functions, as far as they have any
-	returns   map[string][]string   // results of functions that follow from arguments, or from the call
-	relations map[name][][]string   // the columns of catalogs
-	operators map[string][]Operator
-	casts     []Cast
+	types      map[string]bool // by the names that scripts use, such as int4
+	kinds      map[string]TypeInfo
+	functions  map[string]Callable
+	signatures map[string][]Signature
+	columns    map[string][][]string // of the results of functions, as far as they have any
+	returns    map[string][]string   // results of functions that follow from arguments, or from the call
+	relations  map[name][][]string   // the columns of catalogs
+	operators  map[string][]Operator
+	casts      map[[2]string]Cast // by source and target
+	through    []Cast             // by way of text
 }
 
 // builtin reads builtin.txt, which builtin.sql makes.
 var builtin = sync.OnceValue(func() *builtins {
 	b := &builtins{
-		types: map[string]bool{}, functions: map[string]Callable{}, operators: map[string][]Operator{},
+		types: map[string]bool{}, kinds: map[string]TypeInfo{}, functions: map[string]Callable{}, signatures: map[string][]Signature{},
+		operators: map[string][]Operator{}, casts: map[[2]string]Cast{},
 		columns: map[string][][]string{}, returns: map[string][]string{}, relations: map[name][][]string{},
 	}
 	for line := range strings.Lines(builtinText) {
@@ -33,53 +39,58 @@ var builtin = sync.OnceValue(func() *builtins {
 			b.add(strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
 		}
 	}
-	for name, f := range b.functions {
-		f.Plain = !f.Aggregate && !f.Window
-		b.functions[name] = f
-	}
 	return b
 })
 
 func (b *builtins) add(fields []string) {
-	last := fields[len(fields)-1]
 	switch fields[0] {
 	case "type":
-		b.types[last] = true
+		info := typeInfo(fields[3:])
+		info.Differs = b.types[fields[2]]
+		b.types[fields[2]], b.kinds[fields[1]] = true, info
 	case "function":
-		callable := b.functions[fields[1]]
-		callable.addWord(last)
-		b.functions[fields[1]] = callable
+		b.addFunction(fields[1:])
 	case "columns":
-		b.columns[fields[1]] = append(b.columns[fields[1]], strings.Split(last, ","))
+		b.columns[fields[1]] = append(b.columns[fields[1]], strings.Split(fields[2], ","))
 	case "returns":
-		b.returns[fields[1]] = append(b.returns[fields[1]], last)
+		b.returns[fields[1]] = append(b.returns[fields[1]], fields[2])
 	case "relation":
 		key := name{fields[1], fields[2]}
-		b.relations[key] = append(b.relations[key], strings.Split(last, ","))
+		b.relations[key] = append(b.relations[key], strings.Split(fields[3], ","))
 	case "operator":
-		o := Operator{Schema: "pg_catalog", Name: fields[1], Left: fields[2], Right: fields[3], Volatility: volatilities[last]}
+		o := Operator{Schema: "pg_catalog", Name: fields[1], Left: fields[2], Right: fields[3], Volatility: volatilities[fields[4]], Result: fields[5]}
 		b.operators[o.Name] = append(b.operators[o.Name], o)
 	case "cast":
-		b.casts = append(b.casts, Cast{Source: fields[1], Target: fields[2], Volatility: volatilities[last]})
+		b.casts[[2]string{fields[1], fields[2]}] = Cast{Source: fields[1], Target: fields[2], Context: CastContext(fields[3]), Calls: fields[4] == "f", Volatility: volatilities[fields[5]]}
+	case "through":
+		b.through = append(b.through, Cast{Source: fields[1], Target: fields[2], Context: ExplicitCast, Volatility: volatilities[fields[3]]})
 	}
 }
 
 var volatilities = map[string]sqltext.Volatility{"immutable": sqltext.Immutable, "stable": sqltext.Stable, "volatile": sqltext.Volatile}
 
-// addWord adds what one line of the file says of a function.
-func (c *Callable) addWord(word string) {
-	switch word {
-	case "set":
-		c.Set = true
-	case "aggregate":
-		c.Aggregate = true
-	case "window":
-		c.Window = true
-	default:
-		v := volatilities[word]
-		if !c.Known {
-			c.Known, c.Least, c.Most = true, v, v
-		}
-		c.Least, c.Most = min(c.Least, v), max(c.Most, v)
+// addFunction reads what builtin.sql says of a function.
+func (b *builtins) addFunction(fields []string) {
+	s := Signature{
+		Schema: "pg_catalog", Name: fields[0], Kind: SignatureKind(fields[1]), Set: fields[3] == "set",
+		Args: list(fields[4]), Variadic: fields[6], Result: fields[7], Names: list(fields[8]),
 	}
+	s.Defaults, _ = strconv.Atoi(fields[5])
+	v := volatilities[fields[2]]
+	b.functions[s.Name] = b.functions[s.Name].with(Callable{
+		Known: true, Least: v, Most: v, Set: s.Set, Plain: s.Kind == PlainSignature, Window: s.Kind == WindowSignature, Aggregate: s.Kind.Aggregates(),
+	})
+	same := func(o Signature) bool { return o.Kind == s.Kind && slices.Equal(o.Args, s.Args) }
+	if at := slices.IndexFunc(b.signatures[s.Name], same); at >= 0 { // versions differ in something else
+		b.signatures[s.Name][at] = s
+		return
+	}
+	b.signatures[s.Name] = append(b.signatures[s.Name], s)
+}
+
+func list(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
 }

@@ -35,11 +35,11 @@ func (c *Catalog) CallableIn(path []string, schema, function string, args int) C
 	var found Callable
 	for _, f := range overloads(c.functions, path, schema, function) {
 		if f.takes(args) {
-			found.add(f.callable())
+			found = found.with(f.callable())
 		}
 	}
 	if schema == "" || schema == "pg_catalog" {
-		found.add(builtin().functions[function])
+		found = found.with(builtin().functions[function])
 	}
 	return found
 }
@@ -86,20 +86,18 @@ func (f Function) callable() Callable {
 	}
 }
 
-// add makes room for another function of the same name.
-func (c *Callable) add(other Callable) {
+// with is what a call can mean if there is another function of the same name.
+func (c Callable) with(other Callable) Callable {
 	switch {
 	case !other.Known:
-		return
+		return c
 	case !c.Known:
-		*c = other
-		return
+		return other
 	}
-	c.Least, c.Most = min(c.Least, other.Least), max(c.Most, other.Most)
-	c.Set = c.Set || other.Set
-	c.Plain = c.Plain || other.Plain
-	c.Aggregate = c.Aggregate || other.Aggregate
-	c.Window = c.Window || other.Window
+	return Callable{
+		Known: true, Least: min(c.Least, other.Least), Most: max(c.Most, other.Most),
+		Set: c.Set || other.Set, Plain: c.Plain || other.Plain, Aggregate: c.Aggregate || other.Aggregate, Window: c.Window || other.Window,
+	}
 }
 
 // FunctionNames returns the names of all functions, PostgreSQL's own included, for diag.Nearest.
@@ -115,19 +113,32 @@ func (c *Catalog) FunctionNames() []string {
 // Operators returns the operators of this name that DDL makes, and those of PostgreSQL that are not immutable.
 func (c *Catalog) Operators(schema, operator string) []Operator {
 	found := overloads(c.operators, c.path, schema, operator)
-	if schema == "" || schema == "pg_catalog" {
-		found = append(found, builtin().operators[operator]...)
+	if schema != "" && schema != "pg_catalog" {
+		return found
+	}
+	for _, o := range builtin().operators[operator] {
+		if o.Volatility != sqltext.Immutable {
+			found = append(found, o)
+		}
 	}
 	return found
 }
 
-// Casts returns the casts to a type that DDL makes with a function, and those of PostgreSQL that are not immutable.
+// Casts returns the casts to a type that DDL makes with a function, and those of PostgreSQL that are not immutable, through text too.
 func (c *Catalog) Casts(target string) []Cast {
 	var found []Cast
-	for _, cast := range slices.Concat(c.casts, builtin().casts) {
-		if cast.Target == target {
+	for _, cast := range c.casts {
+		if cast.Target == target && cast.function.Name != "" {
+			found = append(found, cast)
+		}
+	}
+	b := builtin()
+	for _, cast := range slices.Concat(slices.SortedFunc(maps.Values(b.casts), bySource), b.through) {
+		if cast.Target == target && cast.Volatility != sqltext.Immutable {
 			found = append(found, cast)
 		}
 	}
 	return found
 }
+
+func bySource(a, b Cast) int { return strings.Compare(a.Source, b.Source) }

@@ -52,6 +52,10 @@ func (s *script) define(d ddl.Definition) {
 		s.createType(d)
 	case *ddl.AlterDomain:
 		s.alterDomain(d)
+	case *ddl.AlterEnum:
+		s.alterEnum(d)
+	case *ddl.Block:
+		s.opaque = true
 	case *ddl.CreateExtension:
 		s.createExtension(d)
 	case *ddl.CreateCollation:

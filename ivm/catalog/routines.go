@@ -30,6 +30,7 @@ type Function struct {
 type Operator struct {
 	Schema, Name string
 	Left, Right  string // types, as Column.Type spells them
+	Result       string // type; "" if only the server knows
 	Volatility   sqltext.Volatility
 
 	function ddl.ObjectName
@@ -39,6 +40,8 @@ type Operator struct {
 // Cast is a cast with its volatility.
 type Cast struct {
 	Source, Target string // types, as Column.Type spells them
+	Context        CastContext
+	Calls          bool // it calls a function
 	Volatility     sqltext.Volatility
 
 	function ddl.ObjectName
@@ -179,7 +182,15 @@ func (s *script) dropOperator(sig ddl.Signature) {
 
 func (s *script) createCast(d *ddl.CreateCast) {
 	types := s.typeNames([]sqltext.Type{d.Source, d.Target})
-	s.casts = append(s.casts, Cast{
-		Source: types[0], Target: types[1], Volatility: s.functionVolatility(d.Function), function: d.Function, path: s.path,
-	})
+	c := Cast{Source: types[0], Target: types[1], Context: ExplicitCast, Calls: d.Function.Name != "", function: d.Function, path: s.path}
+	switch {
+	case d.Implicit:
+		c.Context = ImplicitCast
+	case d.Assignment:
+		c.Context = AssignmentCast
+	}
+	if d.Function.Name != "" {
+		c.Volatility = s.functionVolatility(d.Function)
+	}
+	s.casts = append(s.casts, c)
 }

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"slices"
+
 	"github.com/pgsluice/sluice/ivm/sqltext"
 	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
@@ -10,6 +12,7 @@ type Type struct {
 	Schema, Name string
 	Kind         ddl.TypeKind
 	Columns      []Column // of a composite type
+	Labels       []string // of an enum
 	Base         string   // of a domain, as Column.Type spells it
 	NotNull      bool     // of a domain
 	Collation    string   // of a domain, as Column.Collation spells it
@@ -23,7 +26,7 @@ func (s *script) createType(d *ddl.CreateType) {
 	if !ok {
 		return
 	}
-	t := &Type{Schema: key.schema, Name: key.name, Kind: d.Kind, NotNull: d.NotNull, Checks: d.Checks, Varied: d.Kind != ddl.EnumType}
+	t := &Type{Schema: key.schema, Name: key.name, Kind: d.Kind, Labels: d.Labels, NotNull: d.NotNull, Checks: d.Checks, Varied: d.Kind != ddl.EnumType}
 	for _, c := range d.Columns {
 		t.Columns = append(t.Columns, s.column(c))
 	}
@@ -63,6 +66,19 @@ func (s *script) alterDomain(d *ddl.AlterDomain) {
 	if t := lookup(s.types, s.path, d.Name.Schema, d.Name.Name); t != nil {
 		t.NotNull = d.NotNull
 	}
+}
+
+// alterEnum adds or renames a label.
+func (s *script) alterEnum(d *ddl.AlterEnum) {
+	t := lookup(s.types, s.path, d.Name.Schema, d.Name.Name)
+	if t == nil {
+		return
+	}
+	if at := slices.Index(t.Labels, d.Old); at >= 0 && d.Old != "" {
+		t.Labels[at] = d.New
+		return
+	}
+	t.Labels = append(t.Labels, d.New)
 }
 
 // renameType renames a type that DDL made, and in the columns that have it.

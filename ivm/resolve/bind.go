@@ -15,12 +15,13 @@ func (r *resolver) bind(e sqltext.Expr, s *scope, clause string) algebra.Scalar 
 		}
 		if sub, ok := e.Subquery(); ok {
 			r.full(e.At(), "subquery in an expression", "")
-			r.query(sub.Query, s)
+			r.subqueryTypes(e, r.query(sub.Query, s))
 		}
 		r.checkTime(e)
 		return sqltext.Expr{}, false
 	}).Map(r.qualified)
 	r.checkCalls(bound, s, clause)
+	r.checker().Type(bound)
 	r.checkOutside(bound)
 	return algebra.Scalar{Expr: bound}
 }
@@ -36,7 +37,7 @@ func (r *resolver) bindAll(list []sqltext.Expr, s *scope, clause string) []algeb
 // conditions binds what AND joins, one by one.
 func (r *resolver) conditions(e sqltext.Expr, s *scope, clause string) []algebra.Scalar {
 	all := r.bindAll(e.Conjuncts(), s, clause)
-	r.checkCondition(e, all, clause)
+	r.checkCondition(all, clause)
 	return all
 }
 
@@ -51,7 +52,7 @@ func (r *resolver) bindRef(e sqltext.Expr, ref sqltext.Ref, s *scope) sqltext.Ex
 		return e
 	}
 	if id, ok := r.column(ref, s); ok {
-		return sqltext.Column(int(id))
+		return e.Bound(int(id))
 	}
 	return e
 }

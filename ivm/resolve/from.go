@@ -212,6 +212,7 @@ func (r *resolver) opaque(name string, columns []column, t *sqltext.TableRef) (a
 		info := r.columns.Info(c.id)
 		info.Name = c.name
 		fresh = append(fresh, column{c.name, r.newColumn(info, r.shapes[c.id])})
+		r.types[fresh[len(fresh)-1].id] = r.exactType(c.id)
 	}
 	if t != nil {
 		fresh = r.rename(t.Pos, fresh, name, t.Columns, open)

@@ -52,26 +52,26 @@ func (r *resolver) columnsOfCall(item *sqltext.FunctionRef, f sqltext.Function, 
 		defs = item.Defs
 	}
 	for _, def := range defs {
-		columns = append(columns, r.made(def.Name, r.catalog.ShapeOf(def.Type)))
+		columns = append(columns, r.columnOf(def.Name, r.catalog.PlainType(def.Type), r.catalog.ShapeOf(def.Type)))
 	}
 	if len(defs) > 0 {
 		return columns, true
 	}
-	result := r.resultOf(bound, s)
+	result, typ := r.resultOf(bound, s), r.silent().checker().Type(bound)
 	switch {
 	case result.Kind == catalog.UnknownShape:
 		return nil, false
 	case result.Kind == catalog.RowShape:
 		for _, c := range result.Columns {
-			columns = append(columns, r.made(c.Name, r.catalog.ShapeOf(c.Type)))
+			columns = append(columns, r.columnOf(c.Name, r.catalog.PlainType(c.Type), r.catalog.ShapeOf(c.Type)))
 		}
 		return columns, !result.open
 	case result.Name != "":
-		return []column{r.made(result.Name, result.Shape)}, true
+		return []column{r.columnOf(result.Name, typ, result.Shape)}, true
 	case item.Alias != "" && len(item.Functions) == 1:
-		return []column{r.made(item.Alias, result.Shape)}, true
+		return []column{r.columnOf(item.Alias, typ, result.Shape)}, true
 	}
-	return []column{r.made(sqltext.FigureName(f.Call, nil), result.Shape)}, true
+	return []column{r.columnOf(sqltext.FigureName(f.Call, nil), typ, result.Shape)}, true
 }
 
 // xmlTable resolves XMLTABLE, which is recomputed.

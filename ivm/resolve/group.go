@@ -49,7 +49,7 @@ func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets
 func (g *grouper) having(q *sqltext.Select, s *scope) (groups, rows []algebra.Scalar) {
 	written := q.Having.Conjuncts()
 	bound := g.bindAll(written, s, "")
-	g.checkCondition(q.Having, bound, "HAVING")
+	g.checkCondition(bound, "HAVING")
 	if inner, ok := g.callIn([]sqltext.Expr{q.Having}, isWindow); ok {
 		g.errs.Add(misplacedWindow(g.pos(inner.Pos), "HAVING"))
 	}
@@ -122,7 +122,8 @@ func (g *grouper) key(e algebra.Scalar, name string) algebra.ColID {
 	if id, ok := e.Column(); ok {
 		info = g.columns.Info(id)
 	}
-	id := g.newColumn(info, func() catalog.Shape { return g.shape(e.Expr, g.scope) })
+	g.checker().Groupable(e.Expr)
+	id := g.typed(info, func() catalog.Shape { return g.shape(e.Expr, g.scope) }, e.Expr)
 	g.node.Keys = append(g.node.Keys, algebra.Item{ID: id, Expr: e})
 	return id
 }
@@ -198,7 +199,7 @@ func (g *grouper) aggregate(e sqltext.Expr, call sqltext.Call) algebra.ColID {
 	if call.Name == "min" || call.Name == "max" {
 		info.Varied = false // any of equal extremes stands for them
 	}
-	agg := algebra.Agg{ID: g.newColumn(info, func() catalog.Shape { return g.resultOf(e, g.scope).Shape }), Call: algebra.Scalar{Expr: e}}
+	agg := algebra.Agg{ID: g.typed(info, func() catalog.Shape { return g.resultOf(e, g.scope).Shape }, e), Call: algebra.Scalar{Expr: e}}
 	if g.isBuiltin(call) && len(call.Order) == 0 && !call.WithinGroup && !call.Variadic {
 		agg.Func, agg.Distinct = call.Name, call.Distinct
 		for _, arg := range call.Args {

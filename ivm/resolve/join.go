@@ -69,9 +69,15 @@ func own(s *scope) *scope {
 
 // merged is the column that USING makes of two: of an outer join that of the side whose rows are all there, and of a full one neither.
 func (r *resolver) merged(j *sqltext.JoinRef, left, right algebra.ColID, leftKnown, rightKnown bool) (algebra.ColID, bool) {
+	if leftKnown && rightKnown {
+		typ := r.mergeTypes(j.Right.At(), left, right)
+		if j.Kind == sqltext.Full {
+			id := r.newColumn(r.columns.Info(left), func() catalog.Shape { return r.shapeOfColumn(left) })
+			r.types[id] = typ
+			return id, true
+		}
+	}
 	switch {
-	case leftKnown && rightKnown && j.Kind == sqltext.Full:
-		return r.newColumn(r.columns.Info(left), func() catalog.Shape { return r.shapeOfColumn(left) }), true
 	case rightKnown && (j.Kind == sqltext.Right || !leftKnown):
 		return right, true
 	}

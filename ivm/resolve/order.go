@@ -60,7 +60,9 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, targets 
 	}
 	if !t.Limit.IsZero() || !t.Offset.IsZero() {
 		r.full(first(t.Limit.At(), t.Offset.At(), at), "LIMIT or OFFSET", "order and limit where the stream table is read")
-		r.bindAll([]sqltext.Expr{t.Limit, t.Offset}, &scope{ctes: s.ctes, outer: s.outer}, "LIMIT")
+		for i, e := range r.bindAll([]sqltext.Expr{t.Limit, t.Offset}, &scope{ctes: s.ctes, outer: s.outer}, "LIMIT") {
+			r.checker().Argument(e.Expr, []string{"LIMIT", "OFFSET"}[i], "bigint")
+		}
 	}
 	if len(t.Order) == 0 {
 		return nil
@@ -70,6 +72,8 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, targets 
 		id, ok := r.orderBy(item.Expr, s, rel, targets)
 		if !ok {
 			order = unknownOrder
+		} else {
+			r.checkSorted(item.Expr, id, item.Using)
 		}
 		if order != unknownOrder {
 			item.Expr = sqltext.Expr{}

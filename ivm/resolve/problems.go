@@ -123,14 +123,6 @@ func misplacedWindow(at diag.Pos, clause string) diag.Error {
 	}
 }
 
-func notBoolean(at diag.Pos, clause, typ string) diag.Error {
-	return diag.Error{
-		Pos: at, Code: "not-boolean",
-		Message: fmt.Sprintf("argument of %s must be type boolean, not type %s", clause, typ),
-		Hint:    "compare it with something",
-	}
-}
-
 func badPosition(at diag.Pos, clause string, n int) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "unknown-column",

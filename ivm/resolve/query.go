@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
@@ -42,6 +43,12 @@ func (r *resolver) united(q *sqltext.SetOp, left relation, outer *scope) relatio
 		r.full(q.Pos, "UNION of columns that are not known", "name the columns")
 	default:
 		rel = r.union(left, right, q.All)
+	}
+	if left.open == nil && right.open == nil {
+		r.commonTypes(strings.ToUpper(string(q.Kind)), left, right, rel)
+		if !q.All || q.Kind != sqltext.Union {
+			r.checkDistinct(rel)
+		}
 	}
 	rel.order = nil
 	if q.All && (left.order != nil || right.order != nil) {
@@ -93,7 +100,8 @@ func (r *resolver) values(q *sqltext.Values, outer *scope) relation {
 		node.Rows = append(node.Rows, r.bindAll(row, s, "VALUES"))
 	}
 	for i, name := range rel.names {
-		rel.ids = append(rel.ids, r.newColumn(r.valuesColumn(name, i, node.Rows), func() catalog.Shape { return r.shape(node.Rows[0][i].Expr, s) }))
+		id := r.newColumn(r.valuesColumn(name, i, node.Rows), func() catalog.Shape { return r.shape(node.Rows[0][i].Expr, s) })
+		rel.ids, r.types[id] = append(rel.ids, id), r.checker().Common(valuesAt(i, node.Rows), "VALUES")
 	}
 	node.Cols = rel.ids
 	rel.order = r.tail(q.Tail, q.Pos, s, rel, nil)
@@ -122,6 +130,17 @@ func (r *resolver) valuesColumn(name string, i int, rows [][]algebra.Scalar) alg
 	// What is varied are the rows.
 	info.Varied = info.Varied || len(rows) > 1 && !sqltext.IsExact(info.Type)
 	return info
+}
+
+// valuesAt are the values of a column of a VALUES list.
+func valuesAt(i int, rows [][]algebra.Scalar) []sqltext.Expr {
+	var all []sqltext.Expr
+	for _, row := range rows {
+		if i < len(row) {
+			all = append(all, row[i].Expr)
+		}
+	}
+	return all
 }
 
 // listed expands stars in a list of values.

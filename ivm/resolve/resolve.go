@@ -30,6 +30,7 @@ type Output struct {
 	Name string
 	ID   algebra.ColID
 	Pos  diag.Pos // of the item of the select list that it comes from
+	Type string   // by PostgreSQL's rules, without lengths; empty where only the server knows
 }
 
 // Reason is a part of a query that nothing but recomputing follows.
@@ -43,11 +44,15 @@ type Reason struct {
 func Query(q sqltext.Query, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
 	r := &resolver{
 		catalog: c, columns: columns, errs: errs, result: &Result{}, pos: pos,
+		types: map[algebra.ColID]string{}, subqueries: map[any][]string{},
 		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, resolved: new(int),
 	}
 	r.checkPrint(q)
 	rel := r.query(q, nil)
 	r.result.Output, r.result.Open = rel.outputs(), rel.open
+	for i := range r.result.Output {
+		r.result.Output[i].Type = r.checker().Column(int(rel.ids[i]))
+	}
 	if rel.open != nil && len(r.result.Full) == 0 && errs.Empty() {
 		r.result.Full = append(r.result.Full, Reason{*rel.open, "columns that only the server knows", "name the columns"})
 	}
@@ -64,11 +69,13 @@ type resolver struct {
 	columns *algebra.Columns
 	errs    *diag.List
 	result  *Result
+	types   map[algebra.ColID]string               // of computed columns, by PostgreSQL's rules
 	origin  map[algebra.ColID]origin               // of columns of tables
 	shapes  map[algebra.ColID]func() catalog.Shape // of computed columns, found out when they are asked for
 
-	sizes    map[algebra.ColID]size // of computed columns
-	resolved *int                   // how many queries were resolved
+	subqueries map[any][]string       // types of the columns of subqueries in expressions, by their ids
+	sizes      map[algebra.ColID]size // of computed columns
+	resolved   *int                   // how many queries were resolved
 
 	pos   func(offset int) diag.Pos
 	path  []string            // along which a view looks names up; nil: the catalog's
@@ -123,7 +130,7 @@ type relation struct {
 func (rel relation) outputs() []Output {
 	out := make([]Output, len(rel.ids))
 	for i, id := range rel.ids {
-		out[i] = Output{rel.names[i], id, rel.at[i]}
+		out[i] = Output{Name: rel.names[i], ID: id, Pos: rel.at[i]}
 	}
 	return out
 }

@@ -27,6 +27,7 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	}
 	rel.open = open
 	if q.Distinct {
+		r.checkDistinct(rel)
 		rel.node, rel.order = &algebra.Distinct{Input: rel.node}, nil
 	}
 	if len(q.DistinctOn) > 0 {
@@ -140,7 +141,7 @@ func (r *resolver) project(node algebra.Node, targets []target, s *scope, bind f
 		if shape == nil {
 			shape = func() catalog.Shape { return r.shape(item.Expr.Expr, s) }
 		}
-		item.ID = r.newColumn(info, shape)
+		item.ID = r.typed(info, shape, item.Expr.Expr)
 		r.measure(item, t.at)
 		p.Items = append(p.Items, item)
 		rel.names, rel.ids, rel.at = append(rel.names, t.name), append(rel.ids, item.ID), append(rel.at, r.pos(t.at))
@@ -162,7 +163,7 @@ func (r *resolver) varied(e algebra.Scalar, typ string) bool {
 	case len(columns) == 0 || sqltext.IsExact(typ):
 		return false
 	case typ == "numeric":
-		return e.Expr.Scale(sqltext.Scales{Types: r.types(), Fixed: func(id int) bool { return !r.columns.Info(algebra.ColID(id)).Varied }}) == sqltext.VariedScale
+		return e.Expr.Scale(sqltext.Scales{Types: r.knownTypes(), Fixed: func(id int) bool { return !r.columns.Info(algebra.ColID(id)).Varied }}) == sqltext.VariedScale
 	case typ == "":
 		return slices.ContainsFunc(columns, func(id algebra.ColID) bool { return r.columns.Info(id).Varied })
 	}
@@ -174,11 +175,11 @@ func (r *resolver) typeOf(e algebra.Scalar) string {
 	if e.Expr.IsZero() {
 		return ""
 	}
-	return e.Expr.Type(r.types())
+	return e.Expr.Type(r.knownTypes())
 }
 
-// types returns the types of the columns that expressions name.
-func (r *resolver) types() sqltext.Types {
+// knownTypes returns the types of the columns that expressions name.
+func (r *resolver) knownTypes() sqltext.Types {
 	return sqltext.Types{
 		Column:   func(id int) string { return r.columns.Info(algebra.ColID(id)).Type },
 		Function: func(schema, name string, args int) string { return r.catalog.ResultIn(r.path, schema, name, args) },

@@ -56,6 +56,9 @@ func (r *resolver) shape(e sqltext.Expr, s *scope) catalog.Shape {
 		return r.resultOf(e, s).Shape
 	}
 	form := e.Form()
+	if form.Kind.One() {
+		return r.same(form.One(), s)
+	}
 	switch form.Kind {
 	case sqltext.RowForm:
 		return r.shapeOfList(form.Parts, s)
@@ -68,8 +71,6 @@ func (r *resolver) shape(e sqltext.Expr, s *scope) catalog.Shape {
 			return shape
 		}
 		return catalog.Shape{}
-	case sqltext.SameForm:
-		return r.same(form.Parts, s)
 	case sqltext.FieldForm:
 		return r.catalog.Field(r.shape(form.Parts[0], s), form.Field)
 	case sqltext.CastForm:

@@ -112,6 +112,11 @@ func Column(id int) Expr {
 	return Expr{&pg_query.Node{Node: &pg_query.Node_ParamRef{ParamRef: &pg_query.ParamRef{Number: int32(id), Location: -1}}}}
 }
 
+// Bound returns the bound column of an id at the place of the expression.
+func (e Expr) Bound(id int) Expr {
+	return Expr{&pg_query.Node{Node: &pg_query.Node_ParamRef{ParamRef: &pg_query.ParamRef{Number: int32(id), Location: int32(e.At())}}}}
+}
+
 // Column returns the id of a bound column.
 func (e Expr) Column() (id int, ok bool) {
 	p := e.node.GetParamRef()

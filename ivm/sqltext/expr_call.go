@@ -141,6 +141,14 @@ func (e Expr) Subquery() (Subquery, bool) {
 	return Subquery{}, false
 }
 
+// SubqueryID tells the query of a subquery from others; copies of the expression have the same.
+func (e Expr) SubqueryID() any {
+	if j := e.node.GetJsonArrayQueryConstructor(); j != nil {
+		return j.Query
+	}
+	return e.node.GetSubLink().GetSubselect()
+}
+
 // SQL prints the item as ORDER BY wants it.
 func (s SortItem) SQL() string {
 	sql := s.Expr.SQL()

@@ -2,79 +2,222 @@ package sqltext
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
 	pg_query "github.com/pganalyze/pg_query_go/v5"
 )
 
-// Form says of what an expression gets its type: what a row that it makes has for columns follows from that.
+// Form is what an expression is made of, as far as types follow from it. A call, a column, a name, a subquery and a value function have methods of their
+// own.
 type Form struct {
-	Kind  FormKind
-	Parts []Expr // those of which it gets its type
-	Field string // of Field
-	Type  Type   // of Cast, as it is written
+	Kind     FormKind
+	Pos      int      // where PostgreSQL's messages about it point to; -1 if it was made rather than parsed
+	Parts    []Expr   // what its type follows from
+	Tested   []Expr   // of Case: the conditions, or the values that its argument is compared with
+	Arg      Expr     // of Case, if it has one
+	Operator Operator // of Operation and those like it
+	Word     string   // what messages call it, such as COALESCE or IS TRUE
+	Field    string   // of Field
+	Type     Type     // of Cast and Constant
+	Text     string   // of Constant
 }
 
-// FormKind says how the type follows.
+// FormKind says what an expression is.
 type FormKind int
 
-// The ways in which an expression gets its type. A call, a column and a subquery have methods of their own.
+// The kinds of expressions. Parts of those down to Slice have one type, which is that of the whole.
 const (
-	OtherForm   FormKind = iota // a value that is no row: a constant, a condition, what an operator returns
-	RowForm                     // a row of Parts
-	ArrayForm                   // an array of Parts
-	ElementForm                 // an element of the array that is the only part
-	SameForm                    // the type of Parts, of which any may be null
-	FieldForm                   // a field of the only part
-	CastForm
+	OtherForm    FormKind = iota
+	ConstantForm          // Type is zero for strings and null
+	OperationForm
+	AnyForm       // Operator between the first part and any, or all, elements of the second
+	ListForm      // the first part IN the others
+	BetweenForm   // the first part between the other two
+	DistinctForm  // IS DISTINCT FROM
+	LogicForm     // AND, OR, NOT
+	TestForm      // IS TRUE and the like
+	NullTestForm  // IS NULL
+	RowForm       // a row of Parts
+	ArrayForm     // an array of Parts
+	ElementForm   // an element of the array that is the first part, at the others
+	FieldForm     // a field of the only part
+	CastForm      // to Type
+	GroupingForm  // GROUPING
+	XMLForm       // what makes XML
+	PredicateForm // IS DOCUMENT, IS JSON
+	CaseForm
+	CoalesceForm // and GREATEST, LEAST
+	NullIfForm   // Operator between the two parts decides; the type is that of the first
+	CollateForm
+	SliceForm // of an array; of (row).*, the row
 )
 
-// Form returns how the expression gets its type.
+// One reports whether the type of an expression is the one of its parts.
+func (k FormKind) One() bool { return k >= CaseForm }
+
+// One are the parts whose type is that of the whole.
+func (f Form) One() []Expr {
+	if f.Kind == NullIfForm || f.Kind == SliceForm {
+		return f.Parts[:1]
+	}
+	return f.Parts
+}
+
+// Form returns what the expression is made of.
 func (e Expr) Form() Form {
 	switch n := e.node.GetNode().(type) {
-	case *pg_query.Node_RowExpr:
-		return Form{Kind: RowForm, Parts: exprs(n.RowExpr.Args)}
-	case *pg_query.Node_AArrayExpr:
-		return Form{Kind: ArrayForm, Parts: exprs(n.AArrayExpr.Elements)}
-	case *pg_query.Node_CoalesceExpr:
-		return Form{Kind: SameForm, Parts: exprs(n.CoalesceExpr.Args)}
-	case *pg_query.Node_MinMaxExpr:
-		return Form{Kind: SameForm, Parts: exprs(n.MinMaxExpr.Args)}
-	case *pg_query.Node_CaseExpr:
-		return Form{Kind: SameForm, Parts: exprs(results(n.CaseExpr))}
+	case *pg_query.Node_AConst:
+		return constant(n.AConst)
 	case *pg_query.Node_AExpr:
-		if n.AExpr.Kind == pg_query.A_Expr_Kind_AEXPR_NULLIF {
-			return Form{Kind: SameForm, Parts: []Expr{{n.AExpr.Lexpr}}}
-		}
+		return operationForm(n.AExpr)
+	case *pg_query.Node_BoolExpr:
+		return Form{Kind: LogicForm, Word: logicWords[n.BoolExpr.Boolop], Parts: exprs(n.BoolExpr.Args)}
+	case *pg_query.Node_NullTest:
+		return Form{Kind: NullTestForm, Parts: []Expr{{n.NullTest.Arg}}}
+	case *pg_query.Node_BooleanTest:
+		return Form{Kind: TestForm, Word: testWords[n.BooleanTest.Booltesttype], Parts: []Expr{{n.BooleanTest.Arg}}}
+	case *pg_query.Node_RowExpr:
+		return Form{Kind: RowForm, Pos: int(n.RowExpr.Location), Parts: exprs(n.RowExpr.Args)}
+	case *pg_query.Node_AArrayExpr:
+		return Form{Kind: ArrayForm, Word: "ARRAY", Pos: int(n.AArrayExpr.Location), Parts: exprs(n.AArrayExpr.Elements)}
+	case *pg_query.Node_CoalesceExpr:
+		return Form{Kind: CoalesceForm, Word: "COALESCE", Parts: exprs(n.CoalesceExpr.Args)}
+	case *pg_query.Node_MinMaxExpr:
+		return Form{Kind: CoalesceForm, Word: minMaxWords[n.MinMaxExpr.Op], Parts: exprs(n.MinMaxExpr.Args)}
+	case *pg_query.Node_CaseExpr:
+		return caseForm(n.CaseExpr)
 	case *pg_query.Node_TypeCast:
-		return Form{Kind: CastForm, Parts: []Expr{{n.TypeCast.Arg}}, Type: TypeOf(n.TypeCast.TypeName)}
+		return Form{Kind: CastForm, Pos: int(n.TypeCast.Location), Parts: []Expr{{n.TypeCast.Arg}}, Type: TypeOf(n.TypeCast.TypeName)}
 	case *pg_query.Node_CollateClause:
-		return Form{Kind: SameForm, Parts: []Expr{{n.CollateClause.Arg}}}
+		return Form{Kind: CollateForm, Pos: int(n.CollateClause.Location), Parts: []Expr{{n.CollateClause.Arg}}}
 	case *pg_query.Node_AIndirection:
 		return indirection(n.AIndirection)
+	}
+	return rareForm(e.node)
+}
+
+func rareForm(n *pg_query.Node) Form {
+	switch n := n.GetNode().(type) {
+	case *pg_query.Node_GroupingFunc:
+		return Form{Kind: GroupingForm}
+	case *pg_query.Node_JsonIsPredicate:
+		return Form{Kind: PredicateForm}
+	case *pg_query.Node_XmlExpr:
+		if n.XmlExpr.Op == pg_query.XmlExprOp_IS_DOCUMENT {
+			return Form{Kind: PredicateForm}
+		}
+		return Form{Kind: XMLForm}
 	}
 	return Form{}
 }
 
-// indirection is the last step of a selection of fields and elements.
+var (
+	testWords = map[pg_query.BoolTestType]string{
+		pg_query.BoolTestType_IS_TRUE: "IS TRUE", pg_query.BoolTestType_IS_NOT_TRUE: "IS NOT TRUE", pg_query.BoolTestType_IS_FALSE: "IS FALSE",
+		pg_query.BoolTestType_IS_NOT_FALSE: "IS NOT FALSE", pg_query.BoolTestType_IS_UNKNOWN: "IS UNKNOWN", pg_query.BoolTestType_IS_NOT_UNKNOWN: "IS NOT UNKNOWN",
+	}
+	minMaxWords = map[pg_query.MinMaxOp]string{pg_query.MinMaxOp_IS_GREATEST: "GREATEST", pg_query.MinMaxOp_IS_LEAST: "LEAST"}
+)
+
+func constant(c *pg_query.A_Const) Form {
+	f := Form{Kind: ConstantForm, Pos: int(c.Location)}
+	switch v := c.Val.(type) {
+	case *pg_query.A_Const_Ival:
+		f.Type.Name, f.Text = "int4", strconv.Itoa(int(v.Ival.Ival))
+	case *pg_query.A_Const_Fval:
+		f.Type.Name, f.Text = "numeric", v.Fval.Fval
+		if _, err := strconv.ParseInt(decimal(f.Text), 0, 64); err == nil {
+			f.Type.Name = "int8"
+		}
+	case *pg_query.A_Const_Bsval:
+		f.Type.Name, f.Text = "bit", v.Bsval.Bsval
+	case *pg_query.A_Const_Boolval:
+		f.Type.Name = "bool"
+	case *pg_query.A_Const_Sval:
+		f.Text = v.Sval.Sval
+	}
+	return f
+}
+
+// decimal is a number without zeros before it, which Go takes for octal.
+func decimal(text string) string {
+	if rest := strings.TrimLeft(text, "0_"); rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+		return rest
+	}
+	return text
+}
+
+// operationForm reads what stands for an operator; LIKE and its like are operators by other names.
+func operationForm(x *pg_query.A_Expr) Form {
+	f := Form{Kind: OperationForm, Pos: int(x.Location), Operator: operator(x.Name, x.Location)}
+	if x.Lexpr != nil {
+		f.Parts = append(f.Parts, Expr{x.Lexpr})
+	}
+	if items := x.Rexpr.GetList(); items != nil {
+		f.Parts = append(f.Parts, exprs(items.Items)...)
+	} else {
+		f.Parts = append(f.Parts, Expr{x.Rexpr})
+	}
+	switch x.Kind {
+	case pg_query.A_Expr_Kind_AEXPR_OP_ANY, pg_query.A_Expr_Kind_AEXPR_OP_ALL:
+		f.Kind = AnyForm
+	case pg_query.A_Expr_Kind_AEXPR_IN:
+		f.Kind = ListForm
+	case pg_query.A_Expr_Kind_AEXPR_NULLIF:
+		f.Kind = NullIfForm
+	case pg_query.A_Expr_Kind_AEXPR_DISTINCT, pg_query.A_Expr_Kind_AEXPR_NOT_DISTINCT:
+		f.Kind = DistinctForm
+	case pg_query.A_Expr_Kind_AEXPR_BETWEEN, pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN,
+		pg_query.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg_query.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
+		f.Kind = BetweenForm
+	}
+	return f
+}
+
+// caseForm reads CASE. What stands behind ELSE comes first, as PostgreSQL takes it.
+func caseForm(c *pg_query.CaseExpr) Form {
+	f := Form{Kind: CaseForm, Word: "CASE", Pos: int(c.Location), Arg: Expr{c.Arg}}
+	if c.Defresult != nil {
+		f.Parts = append(f.Parts, Expr{c.Defresult})
+	}
+	for _, arm := range c.Args {
+		when := arm.GetCaseWhen()
+		f.Tested, f.Parts = append(f.Tested, Expr{when.Expr}), append(f.Parts, Expr{when.Result})
+	}
+	return f
+}
+
+// indirection is the last step of a selection of fields and elements. Subscripts that follow each other are one step, which several dimensions take.
 func indirection(x *pg_query.A_Indirection) Form {
-	steps := x.Indirection
-	if len(steps) == 0 {
-		return Form{Kind: SameForm, Parts: []Expr{{x.Arg}}}
+	steps, from := x.Indirection, len(x.Indirection)-1
+	if from < 0 {
+		return Form{Kind: SliceForm, Parts: []Expr{{x.Arg}}}
 	}
-	last := steps[len(steps)-1]
-	base := []Expr{{x.Arg}}
-	if len(steps) > 1 {
-		base = []Expr{{&pg_query.Node{Node: &pg_query.Node_AIndirection{AIndirection: &pg_query.A_Indirection{Arg: x.Arg, Indirection: steps[:len(steps)-1]}}}}}
+	last := steps[from]
+	for last.GetAIndices() != nil && from > 0 && steps[from-1].GetAIndices() != nil {
+		from--
 	}
-	switch {
-	case last.GetString_() != nil:
-		return Form{Kind: FieldForm, Parts: base, Field: last.GetString_().Sval}
-	case last.GetAIndices() != nil && !last.GetAIndices().IsSlice:
-		return Form{Kind: ElementForm, Parts: base}
+	parts := []Expr{{x.Arg}}
+	if from > 0 {
+		parts = []Expr{{&pg_query.Node{Node: &pg_query.Node_AIndirection{AIndirection: &pg_query.A_Indirection{Arg: x.Arg, Indirection: steps[:from]}}}}}
 	}
-	return Form{Kind: SameForm, Parts: base} // a slice; of (row).*, the row
+	if last.GetString_() != nil {
+		return Form{Kind: FieldForm, Parts: parts, Field: last.GetString_().Sval}
+	}
+	kind := ElementForm
+	for _, step := range steps[from:] {
+		if step.GetAIndices() == nil || step.GetAIndices().IsSlice {
+			kind = SliceForm
+		}
+		for _, bound := range []*pg_query.Node{step.GetAIndices().GetLidx(), step.GetAIndices().GetUidx()} {
+			if bound != nil {
+				parts = append(parts, Expr{bound})
+			}
+		}
+	}
+	return Form{Kind: kind, Parts: parts}
 }
 
 // results are what a CASE may result in.

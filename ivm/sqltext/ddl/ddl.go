@@ -49,7 +49,7 @@ type reader struct {
 }
 
 // relevant are the first words of statements that can define something.
-var relevant = []string{"alter", "comment", "create", "drop", "reset", "select", "set"}
+var relevant = []string{"alter", "comment", "create", "do", "drop", "reset", "select", "set"}
 
 func (r *reader) statement(s span) {
 	text := r.script[s.start:s.end]
@@ -113,7 +113,11 @@ func (r *reader) node(node *pg_query.Node) {
 func (r *reader) typeOrRoutine(node *pg_query.Node) {
 	switch n := node.Node.(type) {
 	case *pg_query.Node_CreateEnumStmt:
-		r.addType(n.CreateEnumStmt.TypeName, EnumType)
+		r.addType(n.CreateEnumStmt.TypeName, EnumType).Labels = sqltext.Strings(n.CreateEnumStmt.Vals)
+	case *pg_query.Node_AlterEnumStmt:
+		r.alterEnum(n.AlterEnumStmt)
+	case *pg_query.Node_DoStmt:
+		r.add(&Block{place: r.at(0)})
 	case *pg_query.Node_CreateRangeStmt:
 		r.createRange(n.CreateRangeStmt)
 	case *pg_query.Node_CompositeTypeStmt:

@@ -10,6 +10,7 @@ type CreateType struct {
 	Name      ObjectName
 	Kind      TypeKind
 	Columns   []TableColumn // of a composite type
+	Labels    []string      // of an enum
 	Base      sqltext.Type  // of a domain
 	Collation ObjectName    // of a domain
 	NotNull   bool          // of a domain
@@ -35,6 +36,16 @@ type AlterDomain struct {
 	Name    ObjectName
 	NotNull bool
 }
+
+// AlterEnum is ALTER TYPE … ADD VALUE or RENAME VALUE.
+type AlterEnum struct {
+	place
+	Name     ObjectName
+	Old, New string // Old is empty where a label is added
+}
+
+// Block is DO, which may make anything.
+type Block struct{ place }
 
 // CreateExtension is CREATE EXTENSION. Schema is empty where the script leaves it out.
 type CreateExtension struct {
@@ -109,11 +120,12 @@ type CreateOperator struct {
 	Function    ObjectName
 }
 
-// CreateCast is CREATE CAST with a function.
+// CreateCast is CREATE CAST. Function is zero where it has none.
 type CreateCast struct {
 	place
-	Source, Target sqltext.Type
-	Function       ObjectName
+	Source, Target       sqltext.Type
+	Function             ObjectName
+	Implicit, Assignment bool // it is made everywhere; in assignments
 }
 
 // CreateOperatorClass is CREATE OPERATOR CLASS.

@@ -80,10 +80,13 @@ func (r *reader) alterFunction(n *pg_query.AlterFunctionStmt) {
 }
 
 func (r *reader) createCast(n *pg_query.CreateCastStmt) {
-	if n.Func == nil {
-		return
+	c := &CreateCast{
+		Source: r.typeName(n.Sourcetype), Target: r.typeName(n.Targettype),
+		Implicit: n.Context == pg_query.CoercionContext_COERCION_IMPLICIT, Assignment: n.Context == pg_query.CoercionContext_COERCION_ASSIGNMENT,
 	}
-	c := &CreateCast{Source: r.typeName(n.Sourcetype), Target: r.typeName(n.Targettype), Function: r.objectName(n.Func.Objname)}
+	if n.Func != nil {
+		c.Function = r.objectName(n.Func.Objname)
+	}
 	c.place = place(c.Source.Pos)
 	r.add(c)
 }

@@ -65,6 +65,11 @@ func (r *reader) alterDomain(n *pg_query.AlterDomainStmt) {
 	}
 }
 
+func (r *reader) alterEnum(n *pg_query.AlterEnumStmt) {
+	name := r.objectName(n.TypeName)
+	r.add(&AlterEnum{place: place(name.Pos), Name: name, Old: n.OldVal, New: n.NewVal})
+}
+
 // closing returns the index of the token that closes the parenthesis at index open, or of the last one.
 func closing(tokens []*pg_query.ScanToken, open int) int {
 	depth := 0

@@ -1,0 +1,109 @@
+package typing
+
+import (
+	"encoding/json"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// What the input function of a type certainly refuses is known here; the rest of it only the server knows.
+
+// literal checks that a string can be a value of the type that it is taken for.
+func (c *Checker) literal(e sqltext.Expr, typ string) {
+	value, ok := e.Text()
+	typ = c.Catalog.BaseType(typ)
+	if !ok {
+		return
+	}
+	info, _ := c.Catalog.TypeInfo(typ)
+	switch {
+	case info.Kind == catalog.EnumKind:
+		if info.Labels != nil && !slices.Contains(info.Labels, value) {
+			c.reportNearest(e.At(), badLabel, value, info.Labels, typ, value)
+		}
+	case info.Kind == catalog.ArrayKind:
+		if first := strings.TrimSpace(value); first == "" || !strings.ContainsRune("{[", rune(first[0])) {
+			c.report(e.At(), badArray, value)
+		}
+	case info.Kind == catalog.RangeKind:
+		if first := strings.ToLower(strings.TrimSpace(value)); first == "" || first != "empty" && !strings.ContainsRune("([", rune(first[0])) {
+			c.report(e.At(), badRange, value)
+		}
+	case isOutOfRange(typ, value):
+		c.report(e.At(), outOfRange, value, typ)
+	case inputs[typ] != nil && !inputs[typ](value):
+		c.report(e.At(), badLiteral, typ, value)
+	}
+}
+
+// inputs tell what types of PostgreSQL's own may take, at least.
+var inputs = map[string]func(string) bool{
+	"smallint": isInteger, "integer": isInteger, "bigint": isInteger, "oid": isInteger,
+	"numeric": isNumber, "real": isNumber, "double precision": isNumber,
+	"boolean": isBoolean, "uuid": uuid.MatchString,
+	"json": isJSON, "jsonb": isJSON,
+	"date": isDate, "timestamp without time zone": isDate, "timestamp with time zone": isDate,
+	"time without time zone": hasDigit, "time with time zone": hasDigit, "interval": hasDigit,
+}
+
+var (
+	integer = regexp.MustCompile(`^\s*[+-]?(0[xX]_?[0-9a-fA-F_]+|0[oO]_?[0-7_]+|0[bB]_?[01_]+|[0-9][0-9_]*)\s*$`)
+	number  = regexp.MustCompile(`^\s*[+-]?(0[xXoObB][0-9a-fA-F_]+|([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][+-]?[0-9_]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*$`)
+	uuid    = regexp.MustCompile(`^(\{[0-9a-fA-F]{4}(-?[0-9a-fA-F]{4}){7}\}|[0-9a-fA-F]{4}(-?[0-9a-fA-F]{4}){7})$`)
+	day     = regexp.MustCompile(`^\s*([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})\s*$`)
+)
+
+func isInteger(value string) bool { return integer.MatchString(value) }
+
+func isNumber(value string) bool { return number.MatchString(value) }
+
+func isJSON(value string) bool { return json.Valid([]byte(value)) }
+
+// isBoolean: the words may be cut short, as far as they differ.
+func isBoolean(value string) bool {
+	value = strings.ToLower(strings.TrimSpace(value))
+	if value == "" || value == "o" {
+		return false
+	}
+	return slices.ContainsFunc([]string{"true", "false", "yes", "no", "on", "off", "1", "0"}, func(word string) bool { return strings.HasPrefix(word, value) })
+}
+
+func hasDigit(value string) bool {
+	return strings.ContainsAny(value, "0123456789") || slices.ContainsFunc([]string{"now", "allballs", "infinity"}, func(word string) bool {
+		return strings.Contains(strings.ToLower(value), word)
+	})
+}
+
+// isDate takes what has a digit or one of the special words, but for days that no calendar has.
+func isDate(value string) bool {
+	if parts := day.FindStringSubmatch(value); parts != nil {
+		month, _ := strconv.Atoi(parts[2])
+		of, _ := strconv.Atoi(parts[3])
+		year, _ := strconv.Atoi(parts[1])
+		at := time.Date(year, time.Month(month), of, 0, 0, 0, 0, time.UTC)
+		return year > 0 && at.Month() == time.Month(month) && at.Day() == of
+	}
+	lower := strings.ToLower(value)
+	return hasDigit(value) || slices.ContainsFunc([]string{"epoch", "today", "tomorrow", "yesterday"}, func(word string) bool { return strings.Contains(lower, word) })
+}
+
+// bits are the sizes of integers.
+var bits = map[string]uint{"smallint": 15, "integer": 31, "bigint": 63}
+
+func isOutOfRange(typ, value string) bool {
+	size, is := bits[typ]
+	value = strings.TrimPrefix(strings.TrimSpace(value), "+")
+	n, ok := new(big.Int).SetString(value, 10)
+	if !is || !ok {
+		return false
+	}
+	limit := new(big.Int).Lsh(big.NewInt(1), size)
+	return n.Cmp(limit) >= 0 || n.Cmp(new(big.Int).Neg(limit)) < 0
+}
