@@ -12,6 +12,7 @@ type Function struct {
 	Schema, Name string
 	Kind         ddl.RoutineKind
 	Args         []string // types of the input arguments, as Column.Type spells them; empty if any will do
+	ArgNames     []string // "" of one without a name; nil if they are not known
 	Defaults     int      // how many arguments, the last ones, may be left out
 	Variadic     bool     // the last argument may be repeated
 	Ordered      int      // how many arguments of an aggregate, the last ones, stand in WITHIN GROUP
@@ -79,7 +80,7 @@ func (s *script) createRoutine(d *ddl.CreateRoutine) {
 		return
 	}
 	f := Function{
-		Schema: key.schema, Name: key.name, Kind: d.Kind, Args: s.typeNames(d.Args), Defaults: d.Defaults, Variadic: d.Variadic, Ordered: d.Ordered,
+		Schema: key.schema, Name: key.name, Kind: d.Kind, Args: s.typeNames(d.Args), ArgNames: d.ArgNames, Defaults: d.Defaults, Variadic: d.Variadic, Ordered: d.Ordered,
 		Volatility: d.Volatility, SetReturning: d.Set, Language: d.Language,
 		text: d.Text, path: s.path, support: d.Support,
 	}

@@ -49,8 +49,23 @@ func (c *Catalog) Signatures(path []string, schema, function string) []Signature
 	return all
 }
 
+// NeedsDefinition reports whether a function returns rows whose columns a query has to list.
+func (c *Catalog) NeedsDefinition(path []string, schema, function string) bool {
+	made := c.FunctionIn(path, schema, function)
+	own := (schema == "" || schema == "pg_catalog") && builtin().functions[function].Known
+	for _, f := range made {
+		if f.Returns != "record" || len(f.Columns) > 0 {
+			return false
+		}
+	}
+	if !own {
+		return len(made) > 0
+	}
+	return len(builtin().columns[function]) == 0 && slices.Equal(builtin().returns[function], []string{"record"})
+}
+
 func (f Function) signature() Signature {
-	s := Signature{Schema: f.Schema, Name: f.Name, Kind: signatureKinds[f.Kind], Args: f.Args, Defaults: f.Defaults, Result: plainType(f.Returns), Set: f.SetReturning}
+	s := Signature{Schema: f.Schema, Name: f.Name, Kind: signatureKinds[f.Kind], Args: f.Args, Names: f.ArgNames, Defaults: f.Defaults, Result: plainType(f.Returns), Set: f.SetReturning}
 	switch {
 	case f.Ordered > 0:
 		s.Kind = OrderedSignature

@@ -92,6 +92,20 @@ func (c *Catalog) PlainType(typ string) string {
 	return typ
 }
 
+// ShownType is a type as PostgreSQL's messages show it: without its schema where a search path, nil is the catalog's, leads to it.
+func (c *Catalog) ShownType(path []string, typ string) string {
+	t, err := sqltext.ParseType(typ)
+	if err != nil || t.Schema == "" {
+		return typ
+	}
+	short := t
+	short.Schema = ""
+	if c.TypeIn(path, short) == typ {
+		return short.SQL()
+	}
+	return typ
+}
+
 // elementOf is the type of the elements of an array; "" if it is none.
 func elementOf(typ string) string {
 	element, is := strings.CutSuffix(typ, "[]")

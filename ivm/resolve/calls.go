@@ -25,6 +25,9 @@ func (r *resolver) checkCalls(e sqltext.Expr, s *scope, clause string) {
 // checkCall refuses calls that no stored result can follow, and notes those that only recomputing does.
 func (r *resolver) checkCall(call sqltext.Call, s *scope, clause string) {
 	means := r.callable(call)
+	if call.Over != nil && clause == "" {
+		r.checkOver(call.Over, s)
+	}
 	switch {
 	case means.Known && means.Least == sqltext.Volatile:
 		r.errs.Add(volatileCall(r.pos(call.Pos), call.Name+"()"))
@@ -36,6 +39,8 @@ func (r *resolver) checkCall(call sqltext.Call, s *scope, clause string) {
 		if r.ofThisQuery(call, s) {
 			r.errs.Add(misplacedAggregate(r.pos(call.Pos), clause))
 		}
+	case means.Set && slices.Contains(setless, clause):
+		r.errs.Add(misplacedSet(r.pos(call.Pos), clause))
 	case means.Set:
 		r.full(call.Pos, "set-returning function", "")
 	case !r.isBuiltin(call):
@@ -45,6 +50,34 @@ func (r *resolver) checkCall(call sqltext.Call, s *scope, clause string) {
 		r.full(call.Pos, "the state of the database or the session ("+call.Name+")", "")
 	}
 }
+
+// checkOver checks what a window function call says of its window.
+func (r *resolver) checkOver(w *sqltext.Window, s *scope) {
+	if w.Name != "" && !slices.ContainsFunc(s.windows, func(k sqltext.Window) bool { return k.Name == w.Name }) {
+		r.errs.Add(unknownWindow(r.pos(w.Pos), w.Name))
+	}
+	r.checkWindow(w, s.windows)
+}
+
+// checkWindow checks the names in a window, and that it does not change what it extends.
+func (r *resolver) checkWindow(w *sqltext.Window, known []sqltext.Window) {
+	base := w.Base
+	at := slices.IndexFunc(known, func(k sqltext.Window) bool { return k.Name == base })
+	switch {
+	case base == "":
+	case at < 0:
+		r.errs.Add(unknownWindow(r.pos(w.Pos), base))
+	case len(w.Partition) > 0:
+		r.errs.Add(changedWindow(r.pos(w.Pos), "PARTITION BY", base))
+	case len(w.Order) > 0 && len(known[at].Order) > 0:
+		r.errs.Add(changedWindow(r.pos(w.Pos), "ORDER BY", base))
+	case known[at].Frame != "":
+		r.errs.Add(framedWindow(r.pos(w.Pos), base))
+	}
+}
+
+// setless are the clauses in which no function can return a set.
+var setless = []string{"WHERE", "HAVING", "JOIN conditions", "LIMIT", "OFFSET", "VALUES"}
 
 // ofThisQuery reports whether an aggregate is certainly one of the query in which it stands. It is one of an outer query if its arguments read
 // columns of that one alone.

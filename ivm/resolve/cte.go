@@ -1,6 +1,8 @@
 package resolve
 
 import (
+	"slices"
+
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -38,7 +40,10 @@ func (r *resolver) with(queries []sqltext.CTE, recursive bool, outer *scope, que
 		*s = *outer
 	}
 	var made []*cteScope
-	for _, q := range queries {
+	for n, q := range queries {
+		if slices.ContainsFunc(queries[:n], func(before sqltext.CTE) bool { return before.Name == q.Name }) {
+			r.errs.Add(repeatedWith(r.pos(q.Pos), q.Name))
+		}
 		s.ctes = &cteScope{with: q, outer: s.ctes, next: s.ctes, around: outer}
 		made = append(made, s.ctes)
 	}
@@ -88,6 +93,7 @@ func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope
 		cte.known = columns
 	}
 	if cte.itself {
+		r.checkRecursion(cte)
 		r.full(cte.with.Pos, "recursive WITH query", "")
 		rel = relation{node: &algebra.Values{}, open: rel.open}
 	}
@@ -113,6 +119,32 @@ func (r *resolver) withQuery(cte *cteScope) relation {
 		}
 		return r.united(union, left, s)
 	})
+}
+
+// checkRecursion checks the form of a query that reads itself.
+func (r *resolver) checkRecursion(cte *cteScope) {
+	union, ok := cte.with.Query.(*sqltext.SetOp)
+	if !ok || union.Kind != sqltext.Union {
+		r.errs.Add(badRecursion(r.pos(cte.with.Pos), cte.with.Name))
+		return
+	}
+	for _, clause := range []struct {
+		has  bool
+		at   int
+		word string
+	}{{len(union.Order) > 0, firstOf(union.Order), "ORDER BY"}, {!union.Offset.IsZero(), union.Offset.At(), "OFFSET"}, {!union.Limit.IsZero(), union.Limit.At(), "LIMIT"}} {
+		if clause.has {
+			r.errs.Add(noRecursive(r.pos(max(0, clause.at)), clause.word))
+			return
+		}
+	}
+}
+
+func firstOf(items []sqltext.SortItem) int {
+	if len(items) == 0 {
+		return 0
+	}
+	return items[0].Expr.At()
 }
 
 // added are the columns that SEARCH and CYCLE add to a WITH query.

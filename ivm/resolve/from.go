@@ -92,6 +92,8 @@ func (r *resolver) tableRef(t *sqltext.TableRef, before *scope) (algebra.Node, *
 	}
 	if t.Alias == "" {
 		named.schema = table.Schema
+	} else {
+		named.hidden = table.Name
 	}
 	return node, &scope{tables: []namedTable{named}, visible: named.columns, open: named.open, order: rel.order}
 }
@@ -235,7 +237,9 @@ func (r *resolver) rename(at int, columns []column, table string, names []string
 	}
 	if len(names) > len(columns) {
 		r.errs.Add(tooManyNames(r.pos(at), table, len(columns), len(names)))
-		return columns
+		for _, name := range names[len(columns):] { // which have been said to be too many
+			columns = append(columns, column{name, r.columns.New(algebra.Info{Name: name})})
+		}
 	}
 	for i, name := range names {
 		columns[i].name = name

@@ -4,6 +4,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/typing"
 )
 
 // function resolves functions in FROM, which are recomputed, as far as their columns are known.
@@ -52,7 +53,7 @@ func (r *resolver) columnsOfCall(item *sqltext.FunctionRef, f sqltext.Function, 
 		defs = item.Defs
 	}
 	for _, def := range defs {
-		columns = append(columns, r.columnOf(def.Name, r.catalog.PlainType(def.Type), r.catalog.ShapeOf(def.Type)))
+		columns = append(columns, r.columnOf(def.Name, r.checker().Named(def.Named), r.catalog.ShapeOf(def.Type)))
 	}
 	if len(defs) > 0 {
 		return columns, true
@@ -60,6 +61,9 @@ func (r *resolver) columnsOfCall(item *sqltext.FunctionRef, f sqltext.Function, 
 	result, typ := r.resultOf(bound, s), r.silent().checker().Type(bound)
 	switch {
 	case result.Kind == catalog.UnknownShape:
+		if call, ok := bound.Call(); ok && typ == typing.Record && r.catalog.NeedsDefinition(r.path, call.Schema, call.Name) {
+			r.errs.Add(noDefinition(r.pos(max(0, item.Pos))))
+		}
 		return nil, false
 	case result.Kind == catalog.RowShape:
 		for _, c := range result.Columns {

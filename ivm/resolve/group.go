@@ -18,7 +18,7 @@ func (r *resolver) grouped(q *sqltext.Select, targets []target) bool {
 
 // aggregates reports whether an expression calls an aggregate.
 func (r *resolver) aggregates(e sqltext.Expr) bool {
-	if call, ok := e.Call(); ok && r.isAggregate(call) {
+	if call, ok := e.Call(); ok && r.isAggregate(call) || e.IsGrouping() {
 		return true
 	}
 	return slices.ContainsFunc(e.Children(), r.aggregates)
@@ -81,7 +81,9 @@ func (g *grouper) add(item sqltext.Grouping, s *scope, targets []target) {
 	case sqltext.Plain:
 		for _, e := range item.Exprs {
 			if t, ok := g.meant(e, s, targets); ok {
-				g.key(g.bind(t.expr, s, "GROUP BY"), t.name)
+				key := g.bind(t.expr, s, "GROUP BY")
+				g.checker().Groupable(key.Expr)
+				g.key(key, t.name)
 			}
 		}
 	default:
@@ -101,6 +103,10 @@ func (g *grouper) meant(e sqltext.Expr, s *scope, targets []target) (target, boo
 			return target{}, false
 		}
 		return targets[n-1], true
+	}
+	if e.IsConstant() {
+		g.errs.Add(notInteger(g.pos(max(0, e.At())), "GROUP BY"))
+		return target{}, false
 	}
 	ref, ok := e.Ref()
 	if !ok || len(ref.Parts) != 1 || ref.Star {
@@ -122,7 +128,6 @@ func (g *grouper) key(e algebra.Scalar, name string) algebra.ColID {
 	if id, ok := e.Column(); ok {
 		info = g.columns.Info(id)
 	}
-	g.checker().Groupable(e.Expr)
 	id := g.typed(info, func() catalog.Shape { return g.shape(e.Expr, g.scope) }, e.Expr)
 	g.node.Keys = append(g.node.Keys, algebra.Item{ID: id, Expr: e})
 	return id
@@ -152,9 +157,20 @@ func (g *grouper) over(e algebra.Scalar, at int) algebra.Scalar {
 		}
 		if e.IsGrouping() {
 			g.full(e.At(), "GROUPING", "")
+			g.checkGrouping(e)
+			return e, true
 		}
 		return sqltext.Expr{}, false
 	})}
+}
+
+// checkGrouping checks that GROUPING names keys.
+func (g *grouper) checkGrouping(e sqltext.Expr) {
+	for _, arg := range e.Children() {
+		if _, ok := g.keyOf(arg); !ok {
+			g.errs.Add(badGrouping(g.pos(max(0, arg.At()))))
+		}
+	}
 }
 
 // dependent is a column that the keys determine: that of a table whose primary

@@ -44,8 +44,8 @@ func (r *resolver) using(j *sqltext.JoinRef, names []string, ls, rs, s *scope) [
 	var conds []algebra.Scalar
 	var merged []column
 	for _, name := range names {
-		l, lok := r.column(sqltext.Ref{Pos: j.Right.At(), Parts: []string{name}}, own(ls))
-		rt, rok := r.column(sqltext.Ref{Pos: j.Right.At(), Parts: []string{name}}, own(rs))
+		l, lok := r.usingColumn(j, name, ls, "left")
+		rt, rok := r.usingColumn(j, name, rs, "right")
 		if lok && rok {
 			conds = append(conds, equal(l, rt))
 		}
@@ -58,6 +58,19 @@ func (r *resolver) using(j *sqltext.JoinRef, names []string, ls, rs, s *scope) [
 		s.tables = append(s.tables, namedTable{name: j.UsingAlias, columns: merged})
 	}
 	return conds
+}
+
+// usingColumn is the column of a side that USING names.
+func (r *resolver) usingColumn(j *sqltext.JoinRef, name string, side *scope, which string) (algebra.ColID, bool) {
+	switch found := named(side.visible, name); {
+	case len(found) > 1:
+		r.errs.Add(ambiguousUsing(r.pos(j.Right.At()), name, which))
+		return 0, false
+	case len(found) == 0 && !side.open:
+		r.errs.Add(unknownUsing(r.pos(j.Right.At()), name, which, side.visible))
+		return 0, false
+	}
+	return r.column(sqltext.Ref{Pos: j.Right.At(), Parts: []string{name}}, own(side))
 }
 
 // own is a side of a join by itself.

@@ -60,8 +60,13 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, targets 
 	}
 	if !t.Limit.IsZero() || !t.Offset.IsZero() {
 		r.full(first(t.Limit.At(), t.Offset.At(), at), "LIMIT or OFFSET", "order and limit where the stream table is read")
-		for i, e := range r.bindAll([]sqltext.Expr{t.Limit, t.Offset}, &scope{ctes: s.ctes, outer: s.outer}, "LIMIT") {
-			r.checker().Argument(e.Expr, []string{"LIMIT", "OFFSET"}[i], "bigint")
+		for i, e := range []sqltext.Expr{t.Limit, t.Offset} {
+			if e.HasNames() {
+				r.errs.Add(variableLimit(r.pos(max(0, e.At())), limits[i]))
+				continue
+			}
+			bound := r.bind(e, &scope{ctes: s.ctes, outer: s.outer}, limits[i])
+			r.checker().Argument(bound.Expr, limits[i], "bigint")
 		}
 	}
 	if len(t.Order) == 0 {
@@ -69,7 +74,7 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, targets 
 	}
 	order := &ordering{}
 	for _, item := range t.Order {
-		id, ok := r.orderBy(item.Expr, s, rel, targets)
+		id, ok := r.orderBy(item.Expr, s, rel, targets, "ORDER BY")
 		if !ok {
 			order = unknownOrder
 		} else {
@@ -83,16 +88,22 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, targets 
 	return order
 }
 
+var limits = [2]string{"LIMIT", "OFFSET"}
+
 // orderBy resolves an item of ORDER BY: a position or a name of the output, or an expression, which may be one of the output.
-func (r *resolver) orderBy(e sqltext.Expr, s *scope, rel relation, targets []target) (algebra.ColID, bool) {
+func (r *resolver) orderBy(e sqltext.Expr, s *scope, rel relation, targets []target, clause string) (algebra.ColID, bool) {
 	if n, ok := e.Integer(); ok {
 		switch {
 		case rel.open != nil:
 		case n < 1 || n > len(rel.ids):
-			r.errs.Add(badPosition(r.pos(e.At()), "ORDER BY", n))
+			r.errs.Add(badPosition(r.pos(e.At()), clause, n))
 		default:
 			return rel.ids[n-1], true
 		}
+		return 0, false
+	}
+	if e.IsConstant() {
+		r.errs.Add(notInteger(r.pos(max(0, e.At())), clause))
 		return 0, false
 	}
 	if ref, ok := e.Ref(); ok && len(ref.Parts) == 1 && !ref.Star {
@@ -109,7 +120,7 @@ func (r *resolver) orderBy(e sqltext.Expr, s *scope, rel relation, targets []tar
 			other, plain := r.plain(t.expr, s)
 			return plain && other == id
 		}
-		return sqltext.Equal(t.expr, e)
+		return sqltext.Equal(t.expr, e) || sqltext.Equal(r.apart().silent().bind(t.expr, s, "").Expr, bound.Expr)
 	})
 	if n < 0 || n >= len(rel.ids) {
 		return 0, false

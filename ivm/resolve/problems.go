@@ -33,6 +33,13 @@ func unknownAlias(at diag.Pos, qualifier []string, s *scope) diag.Error {
 	name := strings.Join(qualifier, ".")
 	var names []string
 	for _, t := range s.tables {
+		if t.hidden == name {
+			return diag.Error{
+				Pos: at, Code: "unknown-table",
+				Message: fmt.Sprintf("invalid reference to FROM-clause entry for table %q", name),
+				Hint:    fmt.Sprintf("its alias stands for it here: %q", t.name),
+			}
+		}
 		names = append(names, t.name)
 	}
 	return diag.Error{
@@ -128,6 +135,83 @@ func badPosition(at diag.Pos, clause string, n int) diag.Error {
 		Pos: at, Code: "unknown-column",
 		Message: fmt.Sprintf("%s position %d is not in select list", clause, n),
 	}
+}
+
+func notInteger(at diag.Pos, clause string) diag.Error {
+	return diag.Error{Pos: at, Code: "unknown-column", Message: "non-integer constant in " + clause, Hint: "name a column, or its position"}
+}
+
+func unsortedDistinct(at diag.Pos) diag.Error {
+	return diag.Error{Pos: at, Code: "grouping", Message: "for SELECT DISTINCT, ORDER BY expressions must appear in select list"}
+}
+
+func unsortedDistinctOn(at diag.Pos) diag.Error {
+	return diag.Error{Pos: at, Code: "grouping", Message: "SELECT DISTINCT ON expressions must match initial ORDER BY expressions"}
+}
+
+func variableLimit(at diag.Pos, clause string) diag.Error {
+	return diag.Error{Pos: at, Code: "unknown-column", Message: fmt.Sprintf("argument of %s must not contain variables", clause)}
+}
+
+func noDefinition(at diag.Pos) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "unknown-column",
+		Message: `a column definition list is required for functions returning "record"`,
+		Hint:    "write the columns behind it: AS alias(name type, …)",
+	}
+}
+
+func repeatedWith(at diag.Pos, name string) diag.Error {
+	return diag.Error{Pos: at, Code: "duplicate-alias", Message: fmt.Sprintf("WITH query name %q specified more than once", name)}
+}
+
+func badRecursion(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "syntax",
+		Message: fmt.Sprintf("recursive query %q does not have the form non-recursive-term UNION [ALL] recursive-term", name),
+	}
+}
+
+func noRecursive(at diag.Pos, clause string) diag.Error {
+	return diag.Error{Pos: at, Code: "syntax", Message: clause + " in a recursive query is not implemented"}
+}
+
+func misplacedSet(at diag.Pos, clause string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "grouping",
+		Message: fmt.Sprintf("set-returning functions are not allowed in %s", clause),
+		Hint:    "call it in FROM",
+	}
+}
+
+func repeatedWindow(at diag.Pos, name string) diag.Error {
+	return diag.Error{Pos: at, Code: "duplicate-alias", Message: fmt.Sprintf("window %q is already defined", name)}
+}
+
+func unknownWindow(at diag.Pos, name string) diag.Error {
+	return diag.Error{Pos: at, Code: "unknown-window", Message: fmt.Sprintf("window %q does not exist", name)}
+}
+
+func changedWindow(at diag.Pos, clause, name string) diag.Error {
+	return diag.Error{Pos: at, Code: "conflict", Message: fmt.Sprintf("cannot override %s clause of window %q", clause, name)}
+}
+
+func framedWindow(at diag.Pos, name string) diag.Error {
+	return diag.Error{Pos: at, Code: "conflict", Message: fmt.Sprintf("cannot copy window %q because it has a frame clause", name)}
+}
+
+func unknownUsing(at diag.Pos, name, side string, among []column) diag.Error {
+	e := unknownColumn(at, name, among)
+	e.Message = fmt.Sprintf("column %q specified in USING clause does not exist in %s table", name, side)
+	return e
+}
+
+func ambiguousUsing(at diag.Pos, name, side string) diag.Error {
+	return diag.Error{Pos: at, Code: "ambiguous-column", Message: fmt.Sprintf("common column name %q appears more than once in %s table", name, side)}
+}
+
+func badGrouping(at diag.Pos) diag.Error {
+	return diag.Error{Pos: at, Code: "grouping", Message: "arguments to GROUPING must be grouping expressions of the associated query level"}
 }
 
 func volatileCall(at diag.Pos, name string) diag.Error {

@@ -16,14 +16,16 @@ type scope struct {
 	outer   *scope    // of a subquery in an expression, or of LATERAL
 	open    bool      // holds a table whose columns are not known: any name may be one
 	order   *ordering // in which its rows come
+	windows []sqltext.Window
 }
 
 // namedTable is an item of FROM under the name that it goes by.
 type namedTable struct {
 	schema, name string // schema only where the item is a table without an alias
 	columns      []column
-	open         bool // other columns are not known
-	stored       bool // a table, which has system columns
+	open         bool   // other columns are not known
+	stored       bool   // a table, which has system columns
+	hidden       string // its own name, where an alias stands for it
 }
 
 // column is a name and what it stands for.

@@ -16,6 +16,7 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	if !q.Where.IsZero() {
 		node = &algebra.Filter{Input: node, Conds: r.conditions(q.Where, s, "WHERE")}
 	}
+	s.windows = q.Windows
 	targets, open := r.targets(q.Targets, s)
 	var rel relation
 	grouped := r.grouped(q, targets)
@@ -32,10 +33,8 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	}
 	if len(q.DistinctOn) > 0 {
 		r.full(q.DistinctOn[0].At(), "DISTINCT ON", "")
-		for _, e := range q.DistinctOn {
-			r.orderBy(e, s, rel, targets)
-		}
 	}
+	r.checkDistinctOrder(q, s, rel, targets)
 	r.windows(q.Windows, s)
 	if order := r.tail(q.Tail, q.Pos, s, rel, targets); order != nil {
 		rel.order = order
@@ -43,9 +42,40 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	return rel
 }
 
+// checkDistinctOrder checks that DISTINCT leaves what its rows are sorted by, and that those of DISTINCT ON are sorted by what it names first.
+func (r *resolver) checkDistinctOrder(q *sqltext.Select, s *scope, rel relation, targets []target) {
+	var on []algebra.ColID // 0: not of the output
+	for _, e := range q.DistinctOn {
+		id, _ := r.orderBy(e, s, rel, targets, "DISTINCT ON")
+		on = append(on, id)
+	}
+	if rel.open != nil || slices.Contains(on, 0) {
+		return
+	}
+	left := slices.Clone(on)
+	for _, item := range q.Order {
+		id, ok := r.apart().silent().orderBy(item.Expr, s, rel, targets, "ORDER BY")
+		switch {
+		case q.Distinct && !ok:
+			r.errs.Add(unsortedDistinct(r.pos(max(0, item.Expr.At()))))
+		case !slices.Contains(on, id):
+			if len(left) > 0 {
+				at := slices.Index(on, left[0])
+				r.errs.Add(unsortedDistinctOn(r.pos(max(0, q.DistinctOn[at].At()))))
+			}
+			return
+		}
+		left = slices.DeleteFunc(left, func(o algebra.ColID) bool { return o == id })
+	}
+}
+
 // windows resolves the WINDOW clause, which says nothing unless a window function names it.
 func (r *resolver) windows(windows []sqltext.Window, s *scope) {
-	for _, w := range windows {
+	for n, w := range windows {
+		if slices.ContainsFunc(windows[:n], func(before sqltext.Window) bool { return before.Name == w.Name }) {
+			r.errs.Add(repeatedWindow(r.pos(w.Pos), w.Name))
+		}
+		r.checkWindow(&w, windows[:n])
 		r.bindAll(w.Partition, s, "")
 		for _, item := range w.Order {
 			r.bind(item.Expr, s, "")

@@ -11,8 +11,9 @@ type Call struct {
 	Pos          int
 	Schema, Name string
 	Args         []Expr
-	Named        bool // an argument is given by name
-	Star         bool // count(*)
+	Named        bool     // an argument is given by name
+	Names        []string // of the arguments, "" of those given by position; nil if none is Named
+	Star         bool     // count(*)
 	Distinct     bool
 	Variadic     bool
 	WithinGroup  bool
@@ -101,7 +102,10 @@ func functionCall(f *pg_query.FuncCall) Call {
 	c.Schema, c.Name = qualified(f.Funcname)
 	for _, arg := range f.Args {
 		if named := arg.GetNamedArgExpr(); named != nil {
-			c.Named = true
+			for !c.Named && len(c.Names) < len(c.Args) {
+				c.Names = append(c.Names, "")
+			}
+			c.Named, c.Names = true, append(c.Names, named.Name)
 			arg = named.Arg
 		}
 		c.Args = append(c.Args, Expr{arg})

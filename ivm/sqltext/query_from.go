@@ -56,6 +56,7 @@ type ColumnDef struct {
 	Pos       int
 	Name      string
 	Type      string // SQL
+	Named     Type   // the same as a name
 	Collation string // SQL, or ""
 }
 

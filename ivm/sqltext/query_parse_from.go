@@ -60,7 +60,7 @@ func columnDefs(nodes []*pg_query.Node) []ColumnDef {
 	var all []ColumnDef
 	for _, n := range nodes {
 		d := n.GetColumnDef()
-		all = append(all, ColumnDef{Pos: int(d.Location), Name: d.Colname, Type: typeSQL(d.TypeName), Collation: dotted(d.CollClause.GetCollname())})
+		all = append(all, ColumnDef{Pos: int(d.Location), Name: d.Colname, Type: typeSQL(d.TypeName), Named: TypeOf(d.TypeName), Collation: dotted(d.CollClause.GetCollname())})
 	}
 	return all
 }

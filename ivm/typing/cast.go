@@ -7,13 +7,13 @@ import (
 
 // cast is value::type.
 func (c *Checker) cast(f sqltext.Form) string {
-	target := c.named(f.Type)
+	target := c.Named(f.Type)
 	c.castTo(f.Parts[0], target, f.Pos)
 	return target
 }
 
-// named is a type by the name that a query has for it, which it reports if there is none.
-func (c *Checker) named(t sqltext.Type) string {
+// Named is a type by the name that a query has for it, which it reports if there is none.
+func (c *Checker) Named(t sqltext.Type) string {
 	typ := c.Catalog.PlainType(c.Catalog.TypeIn(c.Path, t))
 	if typ == "" && !c.Catalog.Extended() && !c.Catalog.HasType(c.Path, t) {
 		name := t.Name
@@ -46,6 +46,6 @@ func (c *Checker) castTo(e sqltext.Expr, target string, at int) {
 		if at < 0 {
 			at = e.At()
 		}
-		c.report(at, noCast, typ, target)
+		c.report(at, noCast, c.shown(typ), c.shown(target))
 	}
 }

@@ -28,12 +28,12 @@ func (c *Checker) Common(list []sqltext.Expr, construct string) string {
 func (c *Checker) CommonType(types []string, places []int, construct string) string {
 	one, at, ok := c.commonType(types)
 	if !ok {
-		c.report(places[at], notMatched, construct, one, types[at])
+		c.report(places[at], notMatched, construct, c.shown(one), c.shown(types[at]))
 		return ""
 	}
 	for i, typ := range types {
 		if typ != Unknown && c.no(c.coercible(typ, one, catalog.ImplicitCast)) {
-			c.report(places[i], notConverted, construct, typ, one)
+			c.report(places[i], notConverted, construct, c.shown(typ), c.shown(one))
 			return ""
 		}
 	}

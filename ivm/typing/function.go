@@ -30,14 +30,14 @@ func (c *Checker) call(call sqltext.Call) string {
 		}
 	}
 	signatures := c.Catalog.Signatures(c.Path, call.Schema, call.Name)
-	if call.Named || len(signatures) == 0 {
-		return c.withoutTypes(call, types, signatures)
+	if len(signatures) == 0 {
+		return c.unknownFunction(call, types)
 	}
-	all := candidates(signatures, len(types), call.Variadic)
+	all := candidates(called(signatures, call.Names), len(types), call.Variadic)
 	if slices.Contains(types, "") {
 		return c.agreed(types, all)
 	}
-	found, ok := c.function(call, args, types, all)
+	found, ok := c.function(call, types, all)
 	if !ok {
 		return ""
 	}
@@ -55,7 +55,7 @@ func (c *Checker) call(call sqltext.Call) string {
 }
 
 // function finds the function that is meant: func_get_detail of parse_func.c.
-func (c *Checker) function(call sqltext.Call, args []sqltext.Expr, types []string, all []candidate) (candidate, bool) {
+func (c *Checker) function(call sqltext.Call, types []string, all []candidate) (candidate, bool) {
 	if found, ok := exact(types, all); ok {
 		return found, true
 	}
@@ -67,9 +67,9 @@ func (c *Checker) function(call sqltext.Call, args []sqltext.Expr, types []strin
 	case ok:
 		return found, true
 	case len(matching) > 0:
-		c.ambiguous(call.Pos, manyFunctions, signature(call, types))
+		c.ambiguous(call.Pos, manyFunctions, c.signature(call, types))
 	default:
-		c.noFunction(call, args, types)
+		c.noFunction(call, types)
 	}
 	return candidate{}, false
 }
@@ -126,18 +126,48 @@ func (c *Checker) asCast(call sqltext.Call, types []string) string {
 	return ""
 }
 
-// withoutTypes is the result of a call with named arguments, or of a function that is not known.
-func (c *Checker) withoutTypes(call sqltext.Call, types []string, signatures []catalog.Signature) string {
-	if len(signatures) > 0 {
-		results := map[string]bool{}
-		for _, s := range signatures {
-			results[s.Result] = true
-		}
-		if len(results) == 1 && !isPolymorphic(signatures[0].Result) {
-			return signatures[0].Result
-		}
-		return ""
+// called are the functions that have arguments of these names, in the order of the call; "" stands for one by its position. Those that are left out
+// follow, and have to have defaults.
+func called(signatures []catalog.Signature, names []string) []catalog.Signature {
+	if names == nil {
+		return signatures
 	}
+	var all []catalog.Signature
+	for _, s := range signatures {
+		if ordered, ok := inOrder(s, names); ok {
+			all = append(all, ordered)
+		}
+	}
+	return all
+}
+
+// inOrder is a function with its arguments in the order of a call.
+func inOrder(s catalog.Signature, names []string) (catalog.Signature, bool) {
+	args, given := make([]string, 0, len(s.Args)), make([]bool, len(s.Args))
+	for i, name := range names {
+		at := i
+		if name != "" {
+			at = slices.Index(s.Names, name)
+		}
+		if at < 0 || at >= len(s.Args) || given[at] {
+			return s, false
+		}
+		args, given[at] = append(args, s.Args[at]), true
+	}
+	for at, typ := range s.Args {
+		if !given[at] {
+			if at < len(s.Args)-s.Defaults {
+				return s, false
+			}
+			args = append(args, typ)
+		}
+	}
+	s.Args, s.Variadic = args, ""
+	return s, true
+}
+
+// unknownFunction is the result of a call of a function that is not known.
+func (c *Checker) unknownFunction(call sqltext.Call, types []string) string {
 	if slices.Contains([]string{"json_arrayagg", "json_objectagg"}, call.Name) && call.Schema == "pg_catalog" {
 		return "" // which have a syntax of their own
 	}
@@ -145,30 +175,30 @@ func (c *Checker) withoutTypes(call sqltext.Call, types []string, signatures []c
 		return target
 	}
 	if len(types) != 1 || types[0] != "" { // f(row) may be a column of it
-		c.noFunction(call, call.Args, types)
+		c.noFunction(call, types)
 	}
 	return ""
 }
 
 // noFunction reports that there is no such function, unless it may be one of an extension.
-func (c *Checker) noFunction(call sqltext.Call, _ []sqltext.Expr, types []string) {
+func (c *Checker) noFunction(call sqltext.Call, types []string) {
 	signatures := c.Catalog.Signatures(c.Path, call.Schema, call.Name)
 	names := c.Catalog.FunctionNames()
 	switch {
 	case c.Catalog.Extended():
 	case len(signatures) > 0:
-		c.reportHint(call.Pos, noFunctionForTypes, taking(signatures), signature(call, types))
+		c.reportHint(call.Pos, noFunctionForTypes, c.taking(signatures), c.signature(call, types))
 	default:
-		c.reportNearest(call.Pos, noSuchFunction, call.Name, names, signature(call, types))
+		c.reportNearest(call.Pos, noSuchFunction, call.Name, names, c.signature(call, types))
 	}
 }
 
 // taking tells which arguments functions take.
-func taking(signatures []catalog.Signature) string {
+func (c *Checker) taking(signatures []catalog.Signature) string {
 	const shown = 4
 	var list []string
 	for _, s := range signatures {
-		list = append(list, s.Name+"("+strings.Join(s.Args, ", ")+")")
+		list = append(list, s.Name+"("+strings.Join(c.shownAll(s.Args), ", ")+")")
 	}
 	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
 	list = slices.Compact(list)
@@ -179,12 +209,18 @@ func taking(signatures []catalog.Signature) string {
 }
 
 // signature prints a call as PostgreSQL's messages do.
-func signature(call sqltext.Call, types []string) string {
+func (c *Checker) signature(call sqltext.Call, types []string) string {
 	name := call.Name
 	if call.Schema != "" {
 		name = call.Schema + "." + name
 	}
-	return name + "(" + strings.Join(types, ", ") + ")"
+	shown := c.shownAll(types)
+	for i, argument := range call.Names {
+		if argument != "" {
+			shown[i] = argument + " => " + shown[i]
+		}
+	}
+	return name + "(" + strings.Join(shown, ", ") + ")"
 }
 
 // usage checks that a call is one of the kind that its clauses belong to.
@@ -237,7 +273,7 @@ func (c *Checker) GroupableType(typ string, at int) { c.groupable(c.Catalog.Plai
 
 func (c *Checker) groupable(typ string, at int) {
 	if info, known := c.Catalog.TypeInfo(typ); known && typ != Unknown && info.Kind != catalog.PseudoKind && !info.Compared.Comparable() {
-		c.report(at, noEquality, typ)
+		c.report(at, noEquality, c.shown(typ))
 	}
 }
 
@@ -246,6 +282,6 @@ func (c *Checker) Sortable(e sqltext.Expr, using sqltext.Operator) {
 	typ := c.Type(e)
 	info, known := c.Catalog.TypeInfo(typ)
 	if using.Name == "" && known && typ != Unknown && info.Kind != catalog.PseudoKind && !info.Compared.Comparable() {
-		c.report(e.At(), noOrdering, typ)
+		c.report(e.At(), noOrdering, c.shown(typ))
 	}
 }

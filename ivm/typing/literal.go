@@ -17,29 +17,33 @@ import (
 
 // literal checks that a string can be a value of the type that it is taken for.
 func (c *Checker) literal(e sqltext.Expr, typ string) {
-	value, ok := e.Text()
-	typ = c.Catalog.BaseType(typ)
-	if !ok {
-		return
+	if value, ok := e.Text(); ok {
+		c.text(e.At(), value, typ)
 	}
+}
+
+func (c *Checker) text(at int, value, typ string) {
+	typ = c.Catalog.BaseType(typ)
 	info, _ := c.Catalog.TypeInfo(typ)
 	switch {
 	case info.Kind == catalog.EnumKind:
 		if info.Labels != nil && !slices.Contains(info.Labels, value) {
-			c.reportNearest(e.At(), badLabel, value, info.Labels, typ, value)
+			c.reportNearest(at, badLabel, value, info.Labels, c.shown(typ), value)
 		}
 	case info.Kind == catalog.ArrayKind:
-		if first := strings.TrimSpace(value); first == "" || !strings.ContainsRune("{[", rune(first[0])) {
-			c.report(e.At(), badArray, value)
-		}
+		c.arrayLiteral(at, value, info.Elem)
 	case info.Kind == catalog.RangeKind:
-		if first := strings.ToLower(strings.TrimSpace(value)); first == "" || first != "empty" && !strings.ContainsRune("([", rune(first[0])) {
-			c.report(e.At(), badRange, value)
+		if !isRange(value) {
+			c.report(at, badRange, value)
 		}
+	case typ == "bit" || typ == "bit varying":
+		c.bits(at, value)
+	case isNoDay(typ, value):
+		c.report(at, badDate, value)
 	case isOutOfRange(typ, value):
-		c.report(e.At(), outOfRange, value, typ)
+		c.report(at, outOfRange, value, c.shown(typ))
 	case inputs[typ] != nil && !inputs[typ](value):
-		c.report(e.At(), badLiteral, typ, value)
+		c.report(at, badLiteral, c.shown(typ), value)
 	}
 }
 
@@ -81,24 +85,69 @@ func hasDigit(value string) bool {
 	})
 }
 
-// isDate takes what has a digit or one of the special words, but for days that no calendar has.
+// isDate takes what has a digit or one of the special words.
 func isDate(value string) bool {
-	if parts := day.FindStringSubmatch(value); parts != nil {
-		month, _ := strconv.Atoi(parts[2])
-		of, _ := strconv.Atoi(parts[3])
-		year, _ := strconv.Atoi(parts[1])
-		at := time.Date(year, time.Month(month), of, 0, 0, 0, 0, time.UTC)
-		return year > 0 && at.Month() == time.Month(month) && at.Day() == of
-	}
 	lower := strings.ToLower(value)
 	return hasDigit(value) || slices.ContainsFunc([]string{"epoch", "today", "tomorrow", "yesterday"}, func(word string) bool { return strings.Contains(lower, word) })
 }
 
-// bits are the sizes of integers.
-var bits = map[string]uint{"smallint": 15, "integer": 31, "bigint": 63}
+// isNoDay reports a day that no calendar has.
+func isNoDay(typ, value string) bool {
+	parts := day.FindStringSubmatch(value)
+	if parts == nil || !strings.HasPrefix(typ, "date") && !strings.HasPrefix(typ, "timestamp") {
+		return false
+	}
+	year, _ := strconv.Atoi(parts[1])
+	month, _ := strconv.Atoi(parts[2])
+	of, _ := strconv.Atoi(parts[3])
+	at := time.Date(year, time.Month(month), of, 0, 0, 0, 0, time.UTC)
+	return year == 0 || at.Month() != time.Month(month) || at.Day() != of
+}
+
+func isRange(value string) bool {
+	value = strings.ToLower(strings.TrimSpace(value))
+	return value == "empty" || len(value) > 2 && strings.ContainsAny(value[:1], "([") && strings.ContainsAny(value[len(value)-1:], ")]") && strings.Contains(value, ",")
+}
+
+// arrayLiteral checks an array, and its elements where nothing in it is quoted.
+func (c *Checker) arrayLiteral(at int, value, element string) {
+	trimmed := strings.TrimSpace(value)
+	if trimmed == "" || !strings.ContainsAny(trimmed[:1], "{[") {
+		c.report(at, badArray, value)
+		return
+	}
+	inner, isPlain := strings.CutPrefix(strings.TrimSuffix(trimmed, "}"), "{")
+	if !isPlain || inner == "" || strings.ContainsAny(inner, `{}"\`) || element == "box" {
+		return
+	}
+	for _, item := range strings.Split(inner, ",") {
+		if item = strings.TrimSpace(item); item == "" {
+			c.report(at, badArray, value)
+		} else if !strings.EqualFold(item, "null") {
+			c.text(at, item, element)
+		}
+	}
+}
+
+// bits checks the digits of B'…' and X'…', and of strings that are taken for them.
+func (c *Checker) bits(at int, value string) {
+	digits, kind := "01", "binary"
+	if value != "" && strings.ContainsAny(value[:1], "xX") {
+		digits, kind = "0123456789abcdefABCDEF", "hexadecimal"
+	}
+	if value != "" && strings.ContainsAny(value[:1], "xXbB") {
+		value = value[1:]
+	}
+	if bad := strings.Trim(value, digits); bad != "" {
+		c.report(at, badDigit, string([]rune(bad)[:1]), kind)
+	}
+}
+
+// sizes are the bits of integers.
+var sizes = map[string]uint{"smallint": 15, "integer": 31, "bigint": 63}
 
 func isOutOfRange(typ, value string) bool {
-	size, is := bits[typ]
+	size, is := sizes[typ]
 	value = strings.TrimPrefix(strings.TrimSpace(value), "+")
 	n, ok := new(big.Int).SetString(value, 10)
 	if !is || !ok {

@@ -80,7 +80,10 @@ func (c *Checker) rows(f sqltext.Form) string {
 func (c *Checker) anyOf(f sqltext.Form) {
 	value, array := c.operand(f.Parts[0]), c.operand(f.Parts[1])
 	if array.typ == Unknown {
-		c.operator(f.Operator, value, operand{typ: Unknown})
+		found, types := c.resolve(f.Operator, []operand{value, {typ: Unknown}})
+		if found.args != nil {
+			c.literal(array.expr, c.settled(types, found.args, 1)+"[]")
+		}
 		return
 	}
 	if array.typ == "" {
@@ -171,7 +174,7 @@ func (c *Checker) resolve(op sqltext.Operator, sides []operand) (found candidate
 			return candidate{}, types
 		}
 		if found, ok = c.choose(types, matching); !ok {
-			c.ambiguous(op.Pos, manyOperators, joined(op, types))
+			c.ambiguous(op.Pos, manyOperators, c.joined(op, types))
 			return candidate{}, types
 		}
 	}
@@ -220,14 +223,15 @@ func (c *Checker) noOperator(op sqltext.Operator, types []string, all []candidat
 	switch {
 	case c.Catalog.Extended():
 	case len(all) > 0:
-		c.report(op.Pos, noOperatorForTypes, joined(op, types))
+		c.report(op.Pos, noOperatorForTypes, c.joined(op, types))
 	default:
-		c.report(op.Pos, noSuchOperator, joined(op, types))
+		c.report(op.Pos, noSuchOperator, c.joined(op, types))
 	}
 }
 
 // joined prints an operator with the types of its sides as PostgreSQL's messages do.
-func joined(op sqltext.Operator, types []string) string {
+func (c *Checker) joined(op sqltext.Operator, types []string) string {
+	types = c.shownAll(types)
 	name := op.Name
 	if op.Schema != "" {
 		name = op.Schema + "." + name

@@ -34,6 +34,11 @@ var (
 	notBoolean         = problem{"not-boolean", notOfType.message, "compare it with something"}
 	noCollation        = problem{"type-mismatch", "collations are not supported by type %s", ""}
 	noSubscript        = problem{"type-mismatch", "cannot subscript type %s because it does not support subscripting", ""}
+	emptyArray         = problem{"type-mismatch", "cannot determine type of empty array", "cast it to the type that is meant, such as array[]::integer[]"}
+	notComposite       = problem{"unknown-column", "column notation .%s applied to type %s, which is not a composite type", ""}
+	noField            = problem{"unknown-column", "column %q not found in data type %s", ""}
+	badDigit           = problem{"bad-value", "%q is not a valid %s digit", ""}
+	badDate            = problem{"bad-value", "date/time field value out of range: %q", ""}
 	badSubscript       = problem{"type-mismatch", "array subscript must have type integer", ""}
 	noArray            = problem{"type-mismatch", "op ANY/ALL (array) requires array on right side", ""}
 	unequalRows        = problem{"column-count", "unequal number of entries in row expressions", ""}

@@ -88,7 +88,7 @@ func (c *Checker) form(e sqltext.Expr, f sqltext.Form) string {
 	case sqltext.ElementForm, sqltext.SliceForm:
 		return c.subscript(e, f)
 	case sqltext.FieldForm:
-		return c.field(f)
+		return c.field(e, f)
 	case sqltext.CastForm:
 		return c.cast(f)
 	case sqltext.CaseForm:
@@ -126,6 +126,9 @@ func (c *Checker) constant(f sqltext.Form) string {
 	if f.Type.IsZero() {
 		return Unknown
 	}
+	if f.Type.Name == "bit" {
+		c.bits(f.Pos, f.Text)
+	}
 	return c.Catalog.PlainType(f.Type.SQL())
 }
 
@@ -144,7 +147,7 @@ func (c *Checker) Argument(e sqltext.Expr, clause, want string) {
 		if want == Boolean {
 			p = notBoolean
 		}
-		c.report(e.At(), p, clause, want, typ)
+		c.report(e.At(), p, clause, c.shown(want), c.shown(typ))
 	}
 }
 
@@ -155,7 +158,7 @@ func (c *Checker) collate(f sqltext.Form) string {
 		return text
 	}
 	if info, known := c.Catalog.TypeInfo(c.Catalog.BaseType(typ)); known && builtinKind(info) && !collatable(c.Catalog, typ) {
-		c.report(f.Pos, noCollation, typ)
+		c.report(f.Pos, noCollation, c.shown(typ))
 	}
 	return typ
 }
@@ -173,6 +176,7 @@ func collatable(known *catalog.Catalog, typ string) bool {
 // array is ARRAY[…]: of arrays it is one with another dimension, which has the same type.
 func (c *Checker) array(f sqltext.Form) string {
 	if len(f.Parts) == 0 {
+		c.report(f.Pos, emptyArray)
 		return ""
 	}
 	element := c.Common(f.Parts, f.Word)
@@ -214,11 +218,13 @@ func (c *Checker) subscript(e sqltext.Expr, f sqltext.Form) string {
 		c.types(f.Parts[1:])
 		return base
 	case info.Elem == "":
-		c.report(e.At(), noSubscript, typ)
+		c.report(e.At(), noSubscript, c.shown(typ))
 		return ""
 	}
 	for _, bound := range f.Parts[1:] {
-		if index := c.Type(bound); index != Unknown && c.no(c.coercible(index, "integer", catalog.AssignmentCast)) {
+		if index := c.Type(bound); index == Unknown {
+			c.literal(bound, "integer")
+		} else if c.no(c.coercible(index, "integer", catalog.AssignmentCast)) {
 			c.report(bound.At(), badSubscript)
 		}
 	}
@@ -228,16 +234,35 @@ func (c *Checker) subscript(e sqltext.Expr, f sqltext.Form) string {
 	return info.Elem
 }
 
-// field is a field of a composite value.
-func (c *Checker) field(f sqltext.Form) string {
-	typ := c.Catalog.BaseType(c.Type(f.Parts[0]))
-	info, _ := c.Catalog.TypeInfo(typ)
+// field is a field of a composite value, or a function that is called like one.
+func (c *Checker) field(e sqltext.Expr, f sqltext.Form) string {
+	typ := c.Type(f.Parts[0])
+	info, known := c.Catalog.TypeInfo(c.Catalog.BaseType(typ))
+	var names []string
 	for _, column := range info.Columns {
 		if column.Name == f.Field {
 			return c.Catalog.PlainType(column.Type)
 		}
+		names = append(names, column.Name)
+	}
+	switch {
+	case !known || typ == Record || c.Catalog.Extended() || len(c.Catalog.Signatures(c.Path, "", f.Field)) > 0:
+	case info.Kind != catalog.CompositeKind:
+		c.report(e.At(), notComposite, f.Field, c.shown(typ))
+	case info.Columns != nil:
+		c.reportNearest(e.At(), noField, f.Field, names, f.Field, c.shown(typ))
 	}
 	return ""
+}
+
+func (c *Checker) shown(typ string) string { return c.Catalog.ShownType(c.Path, typ) }
+
+func (c *Checker) shownAll(types []string) []string {
+	all := make([]string, len(types))
+	for i, typ := range types {
+		all[i] = c.shown(typ)
+	}
+	return all
 }
 
 func (c *Checker) report(at int, p problem, args ...any) {

@@ -74,6 +74,7 @@ type CreateRoutine struct {
 	Name       ObjectName
 	Kind       RoutineKind
 	Args       []sqltext.Type // of the input arguments
+	ArgNames   []string       // of a function; "" of one without a name
 	Defaults   int            // how many arguments, the last ones, may be left out
 	Variadic   bool
 	Ordered    int // how many arguments of an aggregate, the last ones, stand in WITHIN GROUP

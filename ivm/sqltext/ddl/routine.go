@@ -38,7 +38,7 @@ func (r *reader) parameter(f *CreateRoutine, p *pg_query.FunctionParameter) {
 	if table || mode == pg_query.FunctionParameterMode_FUNC_PARAM_OUT {
 		return
 	}
-	f.Args = append(f.Args, t)
+	f.Args, f.ArgNames = append(f.Args, t), append(f.ArgNames, p.Name)
 	f.Variadic = mode == pg_query.FunctionParameterMode_FUNC_PARAM_VARIADIC
 	if p.Defexpr != nil {
 		f.Defaults++
