@@ -18,6 +18,8 @@ func (s *script) alterTable(d ddl.Definition) {
 		s.alter(d.AlterTable, func(r *Relation) { s.alterColumn(r, d) })
 	case *ddl.AddKey:
 		s.alter(d.AlterTable, func(r *Relation) { s.alterAddKey(r, d) })
+	case *ddl.Names:
+		s.alter(d.AlterTable, func(r *Relation) { s.checkNames(r, d) })
 	case *ddl.DropKey:
 		s.dropKey(d)
 	case *ddl.RenameKey:

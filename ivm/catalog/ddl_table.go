@@ -157,6 +157,7 @@ func (s *script) column(c ddl.TableColumn) Column {
 }
 
 func (s *script) setType(column *Column, typ sqltext.Type, collation ddl.ObjectName) {
+	s.checkType(typ)
 	column.typ = s.resolve(typ)
 	column.Type = column.typ.SQL()
 	column.Collation = s.collationName(collation)

@@ -14,20 +14,24 @@ type problem struct {
 
 // All messages about DDL. Syntax errors have PostgreSQL's own.
 var (
-	duplicateRelation = problem{"duplicate-name", "relation %q already exists", "drop it first, or leave one of the two out"}
-	repeatedColumn    = problem{"duplicate-name", "column %q specified more than once", ""}
-	duplicateColumn   = problem{"duplicate-name", "column %q of relation %q already exists", ""}
-	secondPrimaryKey  = problem{"conflict", "multiple primary keys for table %q are not allowed", ""}
-	unknownRelation   = problem{"unknown-name", "relation %q does not exist", "the DDL has to create it before it names it"}
-	unknownColumn     = problem{"unknown-name", "column %q of relation %q does not exist", ""}
-	unknownKeyColumn  = problem{"unknown-name", "column %q named in key does not exist", ""}
-	unknownIndex      = problem{"unknown-name", "index %q does not exist", "it has to be a unique index that the DDL creates first"}
-	unknownRowType    = problem{"unknown-name", "type %q does not exist", "the DDL has to create the composite type before the table"}
-	noSchema          = problem{"missing-value", "no schema has been selected to create in", "write the name with its schema, or set search_path"}
-	syntax            = problem{"sql-syntax", "%s", ""}
-	queryColumns      = problem{"unsupported-ddl", "the columns of %q cannot be derived from %s", "write CREATE TABLE with its columns, as pg_dump -s does"}
-	recursiveView     = problem{"unsupported-ddl", "CREATE RECURSIVE VIEW %q is not understood", "write CREATE VIEW … AS WITH RECURSIVE …, as pg_dump -s does"}
-	viewColumn        = problem{"unsupported-ddl", "renaming the column %q of view %q is not understood", "create the view with the new name, as pg_dump -s does"}
+	duplicateRelation    = problem{"duplicate-name", "relation %q already exists", "drop it first, or leave one of the two out"}
+	repeatedColumn       = problem{"duplicate-name", "column %q specified more than once", ""}
+	duplicateColumn      = problem{"duplicate-name", "column %q of relation %q already exists", ""}
+	secondPrimaryKey     = problem{"conflict", "multiple primary keys for table %q are not allowed", ""}
+	unknownRelation      = problem{"unknown-name", "relation %q does not exist", "the DDL has to create it before it names it"}
+	unknownColumn        = problem{"unknown-name", "column %q of relation %q does not exist", ""}
+	unknownKeyColumn     = problem{"unknown-name", "column %q named in key does not exist", ""}
+	unknownForeignColumn = problem{"unknown-name", "column %q referenced in foreign key constraint does not exist", ""}
+	noPrimaryKey         = problem{"unknown-name", "there is no primary key for referenced table %q", ""}
+	noMatchingKey        = problem{"unknown-name", "there is no unique constraint matching given keys for referenced table %q", ""}
+	unknownType          = problem{"unknown-type", "type %q does not exist", "the DDL has to create it first: create type …, or create extension …"}
+	unknownIndex         = problem{"unknown-name", "index %q does not exist", "it has to be a unique index that the DDL creates first"}
+	unknownRowType       = problem{"unknown-name", "type %q does not exist", "the DDL has to create the composite type before the table"}
+	noSchema             = problem{"missing-value", "no schema has been selected to create in", "write the name with its schema, or set search_path"}
+	syntax               = problem{"sql-syntax", "%s", ""}
+	queryColumns         = problem{"unsupported-ddl", "the columns of %q cannot be derived from %s", "write CREATE TABLE with its columns, as pg_dump -s does"}
+	recursiveView        = problem{"unsupported-ddl", "CREATE RECURSIVE VIEW %q is not understood", "write CREATE VIEW … AS WITH RECURSIVE …, as pg_dump -s does"}
+	viewColumn           = problem{"unsupported-ddl", "renaming the column %q of view %q is not understood", "create the view with the new name, as pg_dump -s does"}
 )
 
 // report records an error at an offset of the script.
@@ -44,6 +48,14 @@ func (s *script) reportUnknown(at int, p problem, known []string, names ...any) 
 		e.Hint = "its columns are " + strings.Join(known, ", ")
 	}
 	s.errs.Add(e)
+}
+
+// reportNearest records that something is unknown, with the nearest of what there is.
+func (s *script) reportNearest(at int, p problem, unknown string, known []string, args ...any) {
+	if near := diag.Nearest(unknown, known); near != "" {
+		p.hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	s.report(at, p, args...)
 }
 
 // reportTaken records that a relation's name is taken.

@@ -106,6 +106,7 @@ func (c *Catalog) addFunction(f Function) {
 func (s *script) typeNames(types []sqltext.Type) []string {
 	var names []string
 	for _, t := range types {
+		s.checkType(t)
 		if t = s.resolve(t); t.IsZero() {
 			names = append(names, "")
 			continue

@@ -68,6 +68,7 @@ func (r *reader) addColumn(of AlterTable, n *pg_query.AlterTableCmd) {
 	}
 	of.place = place(column.Pos)
 	r.add(&AddColumn{AlterTable: of, Column: columns[0], Keys: keys, IfNotExists: n.MissingOk})
+	r.columnForeignKeys(of, n.Def.GetColumnDef())
 }
 
 // nextColumn is the offset of the next word ADD after an offset in the statement, or its end.
@@ -85,6 +86,7 @@ func (r *reader) addConstraint(of AlterTable, n *pg_query.Constraint) {
 		of.place = place(key.Pos)
 		r.add(&AddKey{AlterTable: of, Key: key})
 	}
+	r.foreignKey(of, n, nil)
 }
 
 // alterParent reads the clauses that put a table below another one.

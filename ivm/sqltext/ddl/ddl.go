@@ -83,6 +83,7 @@ func (r *reader) node(node *pg_query.Node) {
 		r.createSchema(n.CreateSchemaStmt)
 	case *pg_query.Node_CreateStmt:
 		r.add(r.createTable(n.CreateStmt))
+		r.foreignKeys(n.CreateStmt)
 	case *pg_query.Node_CreateForeignTableStmt:
 		r.createForeignTable(n.CreateForeignTableStmt)
 	case *pg_query.Node_CreateTableAsStmt:

@@ -162,6 +162,7 @@ func makeVirtual(columns []TableColumn, pos int) {
 // createIndex adds a unique index as a key if it is one: without predicate, expressions, and equality of its own.
 func (r *reader) createIndex(n *pg_query.IndexStmt) {
 	if !n.Unique || n.WhereClause != nil {
+		r.indexed(n)
 		return
 	}
 	table := r.rangeVar(n.Relation)
@@ -169,6 +170,7 @@ func (r *reader) createIndex(n *pg_query.IndexStmt) {
 	for _, param := range n.IndexParams {
 		element := param.GetIndexElem()
 		if element.Name == "" || len(element.Collation) > 0 || len(element.Opclass) > 0 {
+			r.indexed(n)
 			return
 		}
 		key.Columns = append(key.Columns, r.columnName(element.Name, r.afterName(table)))
