@@ -22,6 +22,11 @@ func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog
 	return CompileParsed(parsed, pos, known, errs)
 }
 
+// CheckDDL has the queries and expressions of DDL checked that is added to a catalog from now on. Made reports what is generated, which DDL may name.
+func CheckDDL(known *catalog.Catalog, errs *diag.List, made func(schema, name string) bool) {
+	known.CheckDDL(resolve.DDL{Errs: errs, Made: made})
+}
+
 // CompileParsed is Compile for a query that was parsed before.
 func CompileParsed(parsed sqltext.Query, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *Plan {
 	before := errs.Len()

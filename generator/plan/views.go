@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/parallel"
@@ -30,6 +31,10 @@ func compileViews(s *spec.Spec, errs *diag.List) *compiler {
 	if count == 0 {
 		return c
 	}
+	made := s.Makes()
+	ivm.CheckDDL(c.known, errs, func(schema, name string) bool {
+		return slices.ContainsFunc(made, func(m spec.Name) bool { return m.Name == name && (schema == "" || m.Schema == schema) })
+	})
 	for _, ddl := range s.DDL {
 		errs.AddSource(ddl.File, ddl.Text)
 		c.forgetInbox(ddl)

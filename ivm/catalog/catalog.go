@@ -20,6 +20,7 @@ type Catalog struct {
 	collations map[name]bool                   // whether they are deterministic
 	textSearch map[name]bool                   // configurations, and with true dictionaries
 	extensions map[string]string               // their schemas
+	checker    DDLChecker                      // of queries and expressions; may be nil
 	opaque     bool                            // DDL has blocks of code, which may make anything
 	bodies     map[string]sqltext.FunctionBody // of functions, by the statements that make them
 }

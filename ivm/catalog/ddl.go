@@ -169,6 +169,9 @@ func (s *script) createView(d *ddl.CreateView) {
 		r.Kind = MaterializedView
 	}
 	s.relations[key] = r
+	if s.checker != nil {
+		s.checker.View(s.Catalog, r)
+	}
 }
 
 // relationKey is the name under which a relation is made.

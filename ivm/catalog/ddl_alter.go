@@ -20,6 +20,8 @@ func (s *script) alterTable(d ddl.Definition) {
 		s.alter(d.AlterTable, func(r *Relation) { s.alterAddKey(r, d) })
 	case *ddl.Names:
 		s.alter(d.AlterTable, func(r *Relation) { s.checkNames(r, d) })
+	case *ddl.Expressions:
+		s.alter(d.AlterTable, func(r *Relation) { s.checkExpressions(r, d) })
 	case *ddl.DropKey:
 		s.dropKey(d)
 	case *ddl.RenameKey:

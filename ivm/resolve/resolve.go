@@ -42,11 +42,7 @@ type Reason struct {
 
 // Query resolves a parsed query; pos describes where an offset in its text is. Problems go to errs.
 func Query(q sqltext.Query, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
-	r := &resolver{
-		catalog: c, columns: columns, errs: errs, result: &Result{}, pos: pos,
-		types: map[algebra.ColID]string{}, subqueries: map[any][]string{},
-		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, resolved: new(int),
-	}
+	r := newResolver(pos, c, columns, errs)
 	r.checkPrint(q)
 	rel := r.query(q, nil)
 	r.result.Output, r.result.Open = rel.outputs(), rel.open
@@ -61,6 +57,14 @@ func Query(q sqltext.Query, pos func(offset int) diag.Pos, c *catalog.Catalog, c
 		r.result.Root = nil
 	}
 	return *r.result
+}
+
+func newResolver(pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) *resolver {
+	return &resolver{
+		catalog: c, columns: columns, errs: errs, result: &Result{}, pos: pos,
+		types: map[algebra.ColID]string{}, subqueries: map[any][]string{},
+		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, resolved: new(int),
+	}
 }
 
 // resolver works on one text: the query's, or that of a view in it.

@@ -10,6 +10,9 @@ import (
 // Expr is a scalar expression that nobody outside this package looks into. The zero value is no expression. Expressions do not change.
 type Expr struct{ node *pg_query.Node }
 
+// ExprOf is the expression of a node, which package ddl reads.
+func ExprOf(n *pg_query.Node) Expr { return Expr{n} }
+
 // Ref is a column reference: a, t.a, s.t.a, or with Star *, t.*.
 type Ref struct {
 	Pos   int

@@ -31,6 +31,7 @@ var (
 	notMatched         = problem{"type-mismatch", "%s types %s and %s cannot be matched", "cast one of them to the type of the other"}
 	notConverted       = problem{"type-mismatch", "%s could not convert type %s to %s", "cast it"}
 	notOfType          = problem{"type-mismatch", "argument of %s must be type %s, not type %s", ""}
+	notAssigned        = problem{"type-mismatch", "column %q is of type %s but default expression is of type %s", "cast it"}
 	notBoolean         = problem{"not-boolean", notOfType.message, "compare it with something"}
 	noCollation        = problem{"type-mismatch", "collations are not supported by type %s", ""}
 	noSubscript        = problem{"type-mismatch", "cannot subscript type %s because it does not support subscripting", ""}

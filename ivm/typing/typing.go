@@ -151,6 +151,16 @@ func (c *Checker) Argument(e sqltext.Expr, clause, want string) {
 	}
 }
 
+// Assigned checks that a column can have a value for its default.
+func (c *Checker) Assigned(e sqltext.Expr, column, want string) {
+	typ, want := c.Type(e), c.Catalog.PlainType(want)
+	if typ == Unknown {
+		c.literal(e, want)
+	} else if c.no(c.coercible(typ, want, catalog.AssignmentCast)) {
+		c.report(e.At(), notAssigned, column, c.shown(want), c.shown(typ))
+	}
+}
+
 // collate: only strings, and what is made of them, can have a collation.
 func (c *Checker) collate(f sqltext.Form) string {
 	typ := c.Type(f.Parts[0])

@@ -45,6 +45,8 @@ func (r *reader) alterClause(of AlterTable, n *pg_query.AlterTableCmd) {
 		of.place = place(column.Pos)
 		to, _ := r.column(n.Def.GetColumnDef())
 		r.add(&AlterColumn{AlterTable: of, Column: column, Change: SetType, Type: to.Type, Collation: to.Collation})
+	case pg_query.AlterTableType_AT_ColumnDefault:
+		r.addExpressions(of, []Expression{r.expression(n.Def, "DEFAULT", n.Name)})
 	case pg_query.AlterTableType_AT_AddConstraint:
 		r.addConstraint(of, n.Def.GetConstraint())
 	case pg_query.AlterTableType_AT_DropConstraint:
@@ -69,6 +71,7 @@ func (r *reader) addColumn(of AlterTable, n *pg_query.AlterTableCmd) {
 	of.place = place(column.Pos)
 	r.add(&AddColumn{AlterTable: of, Column: columns[0], Keys: keys, IfNotExists: n.MissingOk})
 	r.columnForeignKeys(of, n.Def.GetColumnDef())
+	r.addExpressions(of, r.columnExpressions(n.Def.GetColumnDef()))
 }
 
 // nextColumn is the offset of the next word ADD after an offset in the statement, or its end.
@@ -87,6 +90,7 @@ func (r *reader) addConstraint(of AlterTable, n *pg_query.Constraint) {
 		r.add(&AddKey{AlterTable: of, Key: key})
 	}
 	r.foreignKey(of, n, nil)
+	r.addExpressions(of, r.constraintExpressions(n, ""))
 }
 
 // alterParent reads the clauses that put a table below another one.

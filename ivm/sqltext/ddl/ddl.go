@@ -45,6 +45,7 @@ type reader struct {
 	span   span
 	text   string
 	newer  newer
+	masked bool // words that are newer than the grammar were replaced
 	tokens []*pg_query.ScanToken
 }
 
@@ -58,7 +59,7 @@ func (r *reader) statement(s span) {
 	}
 	r.span, r.text, r.tokens, r.newer = s, text, nil, newer{}
 	tree, err := sqltext.Parse(text)
-	if err != nil {
+	if r.masked = err != nil; r.masked {
 		tree = r.parseNewer()
 	}
 	if tree == nil {
@@ -84,6 +85,7 @@ func (r *reader) node(node *pg_query.Node) {
 	case *pg_query.Node_CreateStmt:
 		r.add(r.createTable(n.CreateStmt))
 		r.foreignKeys(n.CreateStmt)
+		r.tableExpressions(n.CreateStmt)
 	case *pg_query.Node_CreateForeignTableStmt:
 		r.createForeignTable(n.CreateForeignTableStmt)
 	case *pg_query.Node_CreateTableAsStmt:
@@ -92,6 +94,7 @@ func (r *reader) node(node *pg_query.Node) {
 		r.createView(n.ViewStmt)
 	case *pg_query.Node_IndexStmt:
 		r.createIndex(n.IndexStmt)
+		r.indexExpressions(n.IndexStmt)
 	case *pg_query.Node_AlterTableStmt:
 		r.alterTable(n.AlterTableStmt)
 	case *pg_query.Node_RenameStmt:
