@@ -9,8 +9,8 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// unknownTable is the code of the error that a query reads a table that does not exist.
-const unknownTable = "unknown-table"
+// KnownByServer are the codes of errors that something does not exist, which a database may have all the same.
+var KnownByServer = []string{"unknown-table", "unknown-function", "unknown-operator", "unknown-type"}
 
 // Check reports errors in the queries of a spec that has other errors, so that one run reports them all.
 func Check(s *spec.Spec) *diag.List {
@@ -21,13 +21,13 @@ func Check(s *spec.Spec) *diag.List {
 	endsQuotes(rest, errs)
 	checkExpressions(rest, errs)
 	if !whole {
-		return errs.Without(unknownTable)
+		return errs.Without(KnownByServer...)
 	}
 	return errs
 }
 
-// CheckReading is Check without errors about unknown tables, for runs in which a database knows tables that DDL files do not have.
-func CheckReading(s *spec.Spec) *diag.List { return Check(s).Without(unknownTable) }
+// CheckReading is Check without errors about what a database may have that DDL files do not.
+func CheckReading(s *spec.Spec) *diag.List { return Check(s).Without(KnownByServer...) }
 
 func checkExpressions(s *spec.Spec, errs *diag.List) {
 	for n := range s.Inboxes {

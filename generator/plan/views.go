@@ -31,10 +31,7 @@ func compileViews(s *spec.Spec, errs *diag.List) *compiler {
 	if count == 0 {
 		return c
 	}
-	made := s.Makes()
-	ivm.CheckDDL(c.known, errs, func(schema, name string) bool {
-		return slices.ContainsFunc(made, func(m spec.Name) bool { return m.Name == name && (schema == "" || m.Schema == schema) })
-	})
+	c.checkDDL()
 	for _, ddl := range s.DDL {
 		errs.AddSource(ddl.File, ddl.Text)
 		c.forgetInbox(ddl)
@@ -45,6 +42,18 @@ func compileViews(s *spec.Spec, errs *diag.List) *compiler {
 		c.compile(n)
 	}
 	return c
+}
+
+// checkDDL has DDL checked. What a database says of itself is right, and not all that it has.
+func (c *compiler) checkDDL() {
+	if c.spec.Pulled {
+		c.known.Open()
+		return
+	}
+	made := c.spec.Makes()
+	ivm.CheckDDL(c.known, c.errs, func(schema, name string) bool {
+		return slices.ContainsFunc(made, func(m spec.Name) bool { return m.Name == name && (schema == "" || m.Schema == schema) })
+	})
 }
 
 // forgetInbox forgets the table of an inbox before its own DDL is read: a dump has it, too.

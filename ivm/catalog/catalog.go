@@ -10,19 +10,20 @@ import (
 
 // Catalog knows relations, types, functions, operators and collations by name.
 type Catalog struct {
-	path       []string
-	relations  map[name]*Relation
-	unreadable map[name]bool // relations of which not everything is known, which has been reported
-	types      map[name]*Type
-	functions  map[name][]Function
-	operators  map[name][]Operator
-	casts      []Cast
-	collations map[name]bool                   // whether they are deterministic
-	textSearch map[name]bool                   // configurations, and with true dictionaries
-	extensions map[string]string               // their schemas
-	checker    DDLChecker                      // of queries and expressions; may be nil
-	opaque     bool                            // DDL has blocks of code, which may make anything
-	bodies     map[string]sqltext.FunctionBody // of functions, by the statements that make them
+	path        []string
+	relations   map[name]*Relation
+	unreadable  map[name]bool // relations of which not everything is known, which has been reported
+	types       map[name]*Type
+	functions   map[name][]Function
+	operators   map[name][]Operator
+	casts       []Cast
+	collations  map[name]bool                   // whether they are deterministic
+	textSearch  map[name]bool                   // configurations, and with true dictionaries
+	extensions  map[string]string               // their schemas
+	multiranges map[name]bool                   // types that are made beside range types
+	checker     DDLChecker                      // of queries and expressions; may be nil
+	opaque      bool                            // DDL has blocks of code, which may make anything
+	bodies      map[string]sqltext.FunctionBody // of functions, by the statements that make them
 }
 
 // name is the qualified name of an object.
@@ -37,16 +38,17 @@ func New(path ...string) *Catalog {
 		path = []string{"public"}
 	}
 	return &Catalog{
-		path:       path,
-		relations:  map[name]*Relation{},
-		unreadable: map[name]bool{},
-		types:      map[name]*Type{},
-		functions:  map[name][]Function{},
-		operators:  map[name][]Operator{},
-		collations: map[name]bool{},
-		textSearch: map[name]bool{},
-		extensions: map[string]string{},
-		bodies:     map[string]sqltext.FunctionBody{},
+		path:        path,
+		relations:   map[name]*Relation{},
+		unreadable:  map[name]bool{},
+		types:       map[name]*Type{},
+		functions:   map[name][]Function{},
+		operators:   map[name][]Operator{},
+		collations:  map[name]bool{},
+		textSearch:  map[name]bool{},
+		extensions:  map[string]string{},
+		multiranges: map[name]bool{},
+		bodies:      map[string]sqltext.FunctionBody{},
 	}
 }
 

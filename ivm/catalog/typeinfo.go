@@ -188,6 +188,9 @@ func (c *Catalog) BaseType(typ string) string {
 	}
 }
 
+// Open says that there are functions, operators and types besides those that DDL makes.
+func (c *Catalog) Open() { c.opaque = true }
+
 // Extended reports whether extensions or blocks of code may make functions, operators and types that are not known here.
 func (c *Catalog) Extended() bool {
 	if c.opaque {
@@ -209,7 +212,7 @@ func (c *Catalog) HasType(path []string, t sqltext.Type) bool {
 	if t.Schema == "" && builtin().types[t.Name] {
 		return true
 	}
-	return lookup(c.types, path, t.Schema, t.Name) != nil || c.RelationIn(path, t.Schema, t.Name) != nil
+	return lookup(c.multiranges, path, t.Schema, t.Name) || lookup(c.types, path, t.Schema, t.Name) != nil || c.RelationIn(path, t.Schema, t.Name) != nil
 }
 
 // TypeNames returns the names of all types, as scripts write them, for diag.Nearest.

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
 	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
@@ -38,6 +39,7 @@ func (s *script) createType(d *ddl.CreateType) {
 	s.types[key] = t
 	if d.Kind == ddl.RangeType {
 		s.addConstructors(key, d.Multi)
+		s.multiranges[multirangeOf(key, d.Multi)] = true
 	}
 }
 
@@ -50,6 +52,17 @@ func (s *script) setBase(t *Type, d *ddl.CreateType) (base Column) {
 		t.Checks = append(t.Checks, below.Checks...)
 	}
 	return base
+}
+
+// multirangeOf is the name of the type that PostgreSQL makes beside a range type.
+func multirangeOf(key name, given ddl.ObjectName) name {
+	switch {
+	case given.Name != "":
+		return renamed(key, given)
+	case strings.Contains(key.name, "range"):
+		return name{key.schema, strings.Replace(key.name, "range", "multirange", 1)}
+	}
+	return name{key.schema, key.name + "_multirange"}
 }
 
 // addConstructors adds the functions that make values of a range type and of its multirange type.

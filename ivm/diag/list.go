@@ -61,11 +61,11 @@ func (l *List) Merge(other *List) {
 	}
 }
 
-// Without is the list without the errors that have a code.
-func (l *List) Without(code string) *List {
+// Without is the list without the errors that have one of these codes.
+func (l *List) Without(codes ...string) *List {
 	rest := &List{sources: l.sources}
 	for _, e := range l.errors {
-		if e.Code != code {
+		if !slices.Contains(codes, e.Code) {
 			rest.Add(e)
 		}
 	}

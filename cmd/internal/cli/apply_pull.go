@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
@@ -40,11 +39,14 @@ func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, *diag.L
 		return nil, nil, nil, err
 	}
 	e, errs := generator.Generate(s, released...)
-	if lacksTables(errs) {
-		if pulled := pullInto(cmd, s); pulled != nil {
-			s = pulled
+	if !errs.Empty() && errs.Without(plan.KnownByServer...).Empty() {
+		if _, err := dsn(cmd); err == nil {
+			s = pullInto(cmd, s)
 			e, errs = generator.Generate(s, released...)
 		}
+	}
+	if others := errs.Without(plan.KnownByServer...); !others.Empty() {
+		errs = others // the database may have what the DDL files lack
 	}
 	problems.Merge(errs)
 	return e, s, problems, invalid(problems)
@@ -68,28 +70,22 @@ func atTheirPlaces(err error, texts *diag.List) error {
 	return exitError{exitInput, fmt.Sprintf("%s\n%d %s; nothing was changed\n", problems, len(taken.Names), noun)}
 }
 
-// lacksTables reports whether all that is wrong is that tables are not known.
-func lacksTables(errs *diag.List) bool {
-	all := errs.Errors()
-	return len(all) > 0 && !slices.ContainsFunc(all, func(e diag.Error) bool { return e.Code != "unknown-table" })
-}
-
-// pullInto is the spec with what it reads as the database has it; nil where that does not work either, and what the files lack stands as
-// the error.
+// pullInto is the spec with what it reads as the database has it. Where the database lacks some of that, it is the spec as it is: functions and types that
+// the DDL files lack are left to the database, which says what it finds wrong with a query.
 func pullInto(cmd *cobra.Command, s *spec.Spec) *spec.Spec {
+	with := *s
+	with.Pulled = true
 	reads, errs := plan.ReadsOf(s)
-	if _, err := dsn(cmd); err != nil || !errs.Empty() {
-		return nil
+	if !errs.Empty() {
+		return &with
 	}
 	var script pull.Script
 	err := withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) (err error) {
 		script, err = pull.Pull(ctx, conn, pull.Request{Reads: *reads}, errs)
 		return err
 	})
-	if err != nil || !errs.Empty() {
-		return nil
+	if err == nil && errs.Empty() {
+		with.DDL = []diag.Block{diag.WholeFile("the database", script.SQL)}
 	}
-	with := *s
-	with.DDL = []diag.Block{diag.WholeFile("the database", script.SQL)}
 	return &with
 }
