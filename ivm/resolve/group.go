@@ -104,7 +104,7 @@ func (g *grouper) meant(e sqltext.Expr, s *scope, targets []target) (target, boo
 		}
 		return targets[n-1], true
 	}
-	if e.IsConstant() {
+	if e.IsConstant() && !e.IsBoolean() {
 		g.errs.Add(notInteger(g.pos(max(0, e.At())), "GROUP BY"))
 		return target{}, false
 	}

@@ -74,7 +74,7 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, targets 
 	}
 	order := &ordering{}
 	for _, item := range t.Order {
-		id, ok := r.orderBy(item.Expr, s, rel, targets, "ORDER BY")
+		id, ok := r.orderBy(item, s, rel, targets, "ORDER BY")
 		if !ok {
 			order = unknownOrder
 		} else {
@@ -91,7 +91,8 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, targets 
 var limits = [2]string{"LIMIT", "OFFSET"}
 
 // orderBy resolves an item of ORDER BY: a position or a name of the output, or an expression, which may be one of the output.
-func (r *resolver) orderBy(e sqltext.Expr, s *scope, rel relation, targets []target, clause string) (algebra.ColID, bool) {
+func (r *resolver) orderBy(item sqltext.SortItem, s *scope, rel relation, targets []target, clause string) (algebra.ColID, bool) {
+	e := item.Expr
 	if n, ok := e.Integer(); ok {
 		switch {
 		case rel.open != nil:
@@ -102,7 +103,7 @@ func (r *resolver) orderBy(e sqltext.Expr, s *scope, rel relation, targets []tar
 		}
 		return 0, false
 	}
-	if e.IsConstant() {
+	if e.IsConstant() && !e.IsBoolean() {
 		r.errs.Add(notInteger(r.pos(max(0, e.At())), clause))
 		return 0, false
 	}
@@ -115,6 +116,11 @@ func (r *resolver) orderBy(e sqltext.Expr, s *scope, rel relation, targets []tar
 		return 0, false
 	}
 	bound := r.bind(e, s, "")
+	if clause == "DISTINCT ON" {
+		r.checker().Groupable(bound.Expr)
+	} else {
+		r.checker().Sortable(bound.Expr, item.Using)
+	}
 	n := slices.IndexFunc(targets, func(t target) bool {
 		if id, ok := bound.Column(); ok {
 			other, plain := r.plain(t.expr, s)

@@ -46,7 +46,7 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 func (r *resolver) checkDistinctOrder(q *sqltext.Select, s *scope, rel relation, targets []target) {
 	var on []algebra.ColID // 0: not of the output
 	for _, e := range q.DistinctOn {
-		id, _ := r.orderBy(e, s, rel, targets, "DISTINCT ON")
+		id, _ := r.orderBy(sqltext.SortItem{Expr: e}, s, rel, targets, "DISTINCT ON")
 		on = append(on, id)
 	}
 	if rel.open != nil || slices.Contains(on, 0) {
@@ -54,7 +54,7 @@ func (r *resolver) checkDistinctOrder(q *sqltext.Select, s *scope, rel relation,
 	}
 	left := slices.Clone(on)
 	for _, item := range q.Order {
-		id, ok := r.apart().silent().orderBy(item.Expr, s, rel, targets, "ORDER BY")
+		id, ok := r.apart().silent().orderBy(item, s, rel, targets, "ORDER BY")
 		switch {
 		case q.Distinct && !ok:
 			r.errs.Add(unsortedDistinct(r.pos(max(0, item.Expr.At()))))

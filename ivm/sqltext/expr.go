@@ -62,6 +62,12 @@ func (e Expr) Integer() (int, bool) {
 // IsConstant reports whether the expression is a bare constant, which GROUP BY and ORDER BY refuse unless it is an integer.
 func (e Expr) IsConstant() bool { return e.node.GetAConst() != nil }
 
+// IsBoolean reports whether the expression is true or false, which PostgreSQL 14 takes where IsConstant is refused.
+func (e Expr) IsBoolean() bool {
+	_, ok := e.node.GetAConst().GetVal().(*pg_query.A_Const_Boolval)
+	return ok
+}
+
 // IsGrouping reports whether the expression is GROUPING(…); its arguments are its children.
 func (e Expr) IsGrouping() bool { return e.node.GetGroupingFunc() != nil }
 

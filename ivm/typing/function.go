@@ -107,7 +107,7 @@ func (c *Checker) asCast(call sqltext.Call, types []string) string {
 	if len(types) != 1 || call.Star || call.Over != nil {
 		return ""
 	}
-	target := c.Catalog.PlainType(c.Catalog.TypeIn(c.Path, sqltext.Type{Schema: strings.TrimPrefix(call.Schema, "pg_catalog"), Name: call.Name}))
+	target := c.Catalog.PlainType(c.namedType(call))
 	to, known := c.Catalog.TypeInfo(target)
 	from, _ := c.Catalog.TypeInfo(c.Catalog.BaseType(types[0]))
 	cast, has := c.Catalog.Cast(c.Catalog.BaseType(types[0]), c.Catalog.BaseType(target))
@@ -166,6 +166,11 @@ func inOrder(s catalog.Signature, names []string) (catalog.Signature, bool) {
 	return s, true
 }
 
+// namedType is the type that a function would have the name of.
+func (c *Checker) namedType(call sqltext.Call) string {
+	return c.Catalog.TypeIn(c.Path, sqltext.Type{Schema: strings.TrimPrefix(call.Schema, "pg_catalog"), Name: call.Name})
+}
+
 // unknownFunction is the result of a call of a function that is not known.
 func (c *Checker) unknownFunction(call sqltext.Call, types []string) string {
 	if slices.Contains([]string{"json_arrayagg", "json_objectagg"}, call.Name) && call.Schema == "pg_catalog" {
@@ -184,8 +189,9 @@ func (c *Checker) unknownFunction(call sqltext.Call, types []string) string {
 func (c *Checker) noFunction(call sqltext.Call, types []string) {
 	signatures := c.Catalog.Signatures(c.Path, call.Schema, call.Name)
 	names := c.Catalog.FunctionNames()
+	info, _ := c.Catalog.TypeInfo(c.namedType(call))
 	switch {
-	case c.Catalog.Extended():
+	case c.Catalog.Extended() || info.Differs:
 	case len(signatures) > 0:
 		c.reportHint(call.Pos, noFunctionForTypes, c.taking(signatures), c.signature(call, types))
 	default:

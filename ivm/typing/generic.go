@@ -141,7 +141,7 @@ func (g *generics) below(family, typ string) (string, bool) {
 
 // settle checks what holds of all arguments together.
 func (g *generics) settle() bool {
-	info, _ := g.Catalog.TypeInfo(g.element)
+	info, _ := g.Catalog.TypeInfo(g.Catalog.BaseType(g.element)) // an array's domain is one, too
 	switch {
 	case g.notArray && info.Kind == catalog.ArrayKind, g.enum && g.element != "" && info.Kind != catalog.EnumKind:
 		return false
@@ -158,7 +158,7 @@ func (g *generics) settle() bool {
 			return false
 		}
 	}
-	info, _ = g.Catalog.TypeInfo(one)
+	info, _ = g.Catalog.TypeInfo(g.Catalog.BaseType(one))
 	g.common = []string{one}
 	return !g.notCommonArray || info.Kind != catalog.ArrayKind
 }

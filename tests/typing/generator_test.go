@@ -39,9 +39,9 @@ func pick[T any](g *generator, list []T) T { return list[g.IntN(len(list))] }
 
 func (g *generator) query() string {
 	from := " from all_types"
-	switch g.IntN(12) {
+	switch g.IntN(28) {
 	case 0:
-		return "select " + g.expr("", 2) + from + " union select " + g.expr("", 2) + from
+		return "select " + g.expr("", 2) + from + " " + pick(g, []string{"union", "union all", "intersect", "except"}) + " select " + g.expr("", 2) + from
 	case 1:
 		return "select " + g.expr("", 2) + " as x" + from + " where " + g.expr("boolean", 2)
 	case 2:
@@ -54,8 +54,51 @@ func (g *generator) query() string {
 		return "select " + g.expr("", 1) + from + " where " + g.expr("", 1) + " in (select " + g.expr("", 1) + from + ")"
 	case 6:
 		return "select column1 from (values (" + g.expr("", 0) + "), (" + g.expr("", 0) + ")) v, all_types"
+	case 7:
+		return "select " + g.aggregate() + " as x" + from + " having " + g.aggregate() + " = " + g.aggregate()
+	case 8:
+		return "select " + g.aggregate() + " over (partition by " + g.expr("", 1) + " order by " + g.expr("", 1) + ") as x" + from
+	case 9:
+		c := pick(g, g.columns)[0]
+		return "select " + c + ", " + g.aggregate() + " as x" + from + " group by " + c + " order by " + pick(g, []string{"1", "2", "x", c, "3", "count(*)"})
+	case 10:
+		return "select a." + pick(g, g.columns)[0] + " as x from all_types a join (select " + pick(g, g.columns)[0] + " as " + pick(g, g.columns)[0] + from + ") b using (" + pick(g, g.columns)[0] + ")"
+	case 11:
+		return "with w as (select " + g.expr("", 2) + " as x" + from + ") select x, " + pick(g, []string{"x + 1", "x || 'a'", "x::text", "coalesce(x, 0)", "x is null", "x[1]", "array[x]"}) + " as y from w"
+	case 12:
+		return "select f from all_types, lateral " + g.call(1) + " f"
+	case 13:
+		return "select (select " + g.expr("", 1) + from + " limit " + pick(g, []string{"1", "'1'", "1.5", "a_integer", "true"}) + ") as x, array(select " + g.expr("", 1) + from + ") as y, exists (select 1) as z"
+	case 14:
+		return "select " + g.expr("", 1) + " as x" + from + " order by " + g.expr("", 1)
+	case 15:
+		return "select distinct on (" + g.leaf("") + ") " + g.leaf("") + " as x" + from
+	case 16:
+		return "with recursive r(x) as (select " + g.expr("", 1) + from + " union all select " + pick(g, []string{"x", "x + 1", "null", "'1'"}) + " from r) select x from r"
+	case 17:
+		return "select s.x from (values (1, " + g.leaf("") + "), (2, " + g.leaf("") + ")) as s(n, x), all_types"
+	case 18:
+		return "select (" + g.leaf("") + ").a as x, (a_pair).b" + from
 	}
 	return "select " + g.expr("", 3) + " as x" + from
+}
+
+// aggregate is a call of an aggregate, with what may stand in it.
+func (g *generator) aggregate() string {
+	name := pick(g, []string{"sum", "avg", "min", "max", "count", "array_agg", "string_agg", "bool_and", "stddev", "jsonb_agg", "json_object_agg", "percentile_cont", "mode", "rank", "every", "range_agg", "bit_or"})
+	switch g.IntN(8) {
+	case 0:
+		return name + "(distinct " + g.expr("", 1) + ")"
+	case 1:
+		return name + "(" + g.leaf("") + ", " + g.leaf("text") + " order by " + g.leaf("") + ")"
+	case 2:
+		return name + "(" + g.leaf("") + ") filter (where " + g.arg("boolean", 1) + ")"
+	case 3:
+		return name + "(" + g.leaf("double precision") + ") within group (order by " + g.leaf("") + ")"
+	case 4:
+		return name + "(" + g.leaf("") + ", " + g.leaf("") + ")"
+	}
+	return name + "(" + g.expr("", 1) + ")"
 }
 
 // expr is an expression, rather of the wanted type.

@@ -40,7 +40,7 @@ create function with_default(a integer, b text default 'x') returns text languag
 create function all_of(variadic a numeric[]) returns numeric language sql immutable as 'select a[1]';
 create table all_types (
     a_smallint smallint, a_integer integer, a_bigint bigint, a_numeric numeric(10, 2), a_real real, a_double double precision, a_money money,
-    a_text text, a_varchar varchar(10), a_char char(3), a_name name, an_internal "char",
+    a_text text, a_varchar varchar(10), a_char char(3), a_name name,
     a_boolean boolean, a_date date, a_time time, a_timetz timetz, a_timestamp timestamp, a_timestamptz timestamptz, an_interval interval,
     a_uuid uuid, a_bytea bytea, a_json json, a_jsonb jsonb, an_xml xml, an_inet inet, a_cidr cidr, a_macaddr macaddr, a_bit bit(4), a_varbit varbit,
     a_point point, a_box box, a_circle circle, a_tsvector tsvector, a_tsquery tsquery, an_oid oid, a_regclass regclass,

@@ -33,7 +33,52 @@ func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, *diag.L
 	if len(specs) != 1 {
 		return nil, nil, nil, several(cmd, specs)
 	}
-	s := specs[0]
+	e, s, errs, err := compiledWith(cmd, specs[0])
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	problems.Merge(errs)
+	return e, s, problems, invalid(problems)
+}
+
+// generateAsking is generate with the database at hand, which is asked about the queries, too.
+func generateAsking(cmd *cobra.Command) ([]*generator.Extension, error) {
+	specs, problems, err := load(cmd, plan.CheckReading)
+	if err != nil {
+		return nil, err
+	}
+	var extensions []*generator.Extension
+	for _, s := range specs {
+		e, _, errs, err := compiledWith(cmd, s)
+		if err != nil {
+			return nil, err
+		}
+		problems.Merge(errs)
+		extensions = append(extensions, e)
+	}
+	if err := invalid(problems); err != nil {
+		return nil, err
+	}
+	wrong := &diag.List{}
+	err = withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		for _, e := range extensions {
+			found, err := live.Ask(ctx, conn, e)
+			if err != nil {
+				return err
+			}
+			wrong.Merge(found)
+		}
+		return nil
+	})
+	if err == nil && !wrong.Empty() {
+		wrong.Merge(problems)
+		err = invalid(wrong)
+	}
+	return extensions, err
+}
+
+// compiledWith compiles a spec with the database at hand. The spec that it returns has the DDL that was read there.
+func compiledWith(cmd *cobra.Command, s *spec.Spec) (*generator.Extension, *spec.Spec, *diag.List, error) {
 	released, err := artifact.Releases(option(cmd, "out"), s.Extension.Name)
 	if err != nil {
 		return nil, nil, nil, err
@@ -48,8 +93,7 @@ func generateWith(cmd *cobra.Command) (*generator.Extension, *spec.Spec, *diag.L
 	if others := errs.Without(plan.KnownByServer...); !others.Empty() {
 		errs = others // the database may have what the DDL files lack
 	}
-	problems.Merge(errs)
-	return e, s, problems, invalid(problems)
+	return e, s, errs, nil
 }
 
 // atTheirPlaces shows names that others have where the spec gives them; all other errors stay as they are.

@@ -23,10 +23,16 @@ func newGenerate() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "generate",
 		Short: "Generates the artifacts of the specs",
-		Args:  cobra.NoArgs,
+		Long: "Generates the artifacts of the specs. With --dsn, what the DDL files lack is looked up in that database, and it is asked about each query: what it finds wrong\n" +
+			"is an error at its place in the spec. It is not changed. DATABASE_URL alone does not do that: what is generated then follows from the files.",
+		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			debug.SetMemoryLimit(softMemoryLimit)
-			extensions, err := generate(cmd)
+			compile := generate
+			if cmd.Flags().Changed("dsn") { // DATABASE_URL alone does not make it depend on a database
+				compile = generateAsking
+			}
+			extensions, err := compile(cmd)
 			if err != nil {
 				return err
 			}

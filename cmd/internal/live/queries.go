@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -36,6 +37,16 @@ const (
 	refused        // which was reported
 	left           // it reads what is not there, or is other than DDL says: that is found out when it is followed
 )
+
+// Ask reports what the server finds wrong with the queries of an extension, and changes nothing.
+func Ask(ctx context.Context, conn *pgx.Conn, e *generator.Extension) (*diag.List, error) {
+	wrong := &diag.List{}
+	err := readCommitted(ctx, conn, func(tx pgx.Tx) error { return askAbout(ctx, tx, e.Queries) })
+	if errors.As(err, &wrong) {
+		return wrong, nil
+	}
+	return wrong, err
+}
 
 // askAbout reports what is wrong with queries. Who may make no temporary objects hears of it when they are filled.
 func askAbout(ctx context.Context, tx pgx.Tx, queries []plan.Query) error {
