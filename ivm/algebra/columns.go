@@ -23,7 +23,10 @@ type Info struct {
 }
 
 // Columns are the columns of one compilation. Numbers are never used again.
-type Columns struct{ infos []Info }
+type Columns struct {
+	infos []Info
+	typed func(sqltext.Expr) string // types of expressions; nil if they are not known
+}
 
 // New adds a column.
 func (c *Columns) New(info Info) ColID {
@@ -63,18 +66,27 @@ type Item struct {
 }
 
 // TypeOf is the type of an expression over columns, as SQL; empty where only the server knows.
-func (c *Columns) TypeOf(e Scalar) string { return e.Expr.Type(c.types()) }
+func (c *Columns) TypeOf(e Scalar) string {
+	if id, ok := e.Column(); ok {
+		return c.typeOfColumn(int(id))
+	}
+	if c.typed == nil || e.Expr.IsZero() {
+		return ""
+	}
+	return c.typed(e.Expr)
+}
+
+// SetTypes says how the types of expressions are found.
+func (c *Columns) SetTypes(typed func(sqltext.Expr) string) { c.typed = typed }
 
 // ScaleOf is the scale of the values of an expression over columns.
 func (c *Columns) ScaleOf(e Scalar) sqltext.Scale {
-	return e.Expr.Scale(sqltext.Scales{Types: c.types(), Fixed: func(id int) bool { return !c.Info(ColID(id)).Varied }})
+	return e.Expr.Scale(sqltext.Scales{Column: c.typeOfColumn, Fixed: func(id int) bool { return !c.Info(ColID(id)).Varied }})
 }
 
-func (c *Columns) types() sqltext.Types {
-	return sqltext.Types{Column: func(id int) string {
-		if id == 0 {
-			return ""
-		}
-		return c.Info(ColID(id)).Type
-	}}
+func (c *Columns) typeOfColumn(id int) string {
+	if id == 0 {
+		return ""
+	}
+	return c.Info(ColID(id)).Type
 }

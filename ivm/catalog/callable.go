@@ -44,30 +44,6 @@ func (c *Catalog) CallableIn(path []string, schema, function string, args int) C
 	return found
 }
 
-// ResultIn is the type of what a function returns that DDL makes and that a call along a search path can mean; "" if there is none, or several
-// return different types, or PostgreSQL has functions of that name.
-func (c *Catalog) ResultIn(path []string, schema, function string, args int) string {
-	if schema == "" && builtin().functions[function].Known {
-		return ""
-	}
-	if path == nil {
-		path = c.path
-	}
-	result := ""
-	for _, f := range overloads(c.functions, path, schema, function) {
-		switch {
-		case !f.takes(args):
-		case strings.HasPrefix(f.Returns, "any"): // that of an argument
-			return ""
-		case result != "" && result != f.Returns:
-			return ""
-		default:
-			result = f.Returns
-		}
-	}
-	return result
-}
-
 // takes reports whether a call may have so many arguments.
 func (f Function) takes(args int) bool {
 	least := len(f.Args) - f.Defaults - f.Ordered

@@ -120,17 +120,6 @@ func (c *Catalog) Type(schema, typ string) *Type {
 	return lookup(c.types, c.path, schema, typ)
 }
 
-// TypeNameIn is the name of a type that DDL makes, as Column.Type spells it; "" if there is none.
-func (c *Catalog) TypeNameIn(path []string, schema, typ string) string {
-	if path == nil {
-		path = c.path
-	}
-	if t := lookup(c.types, path, schema, typ); t != nil {
-		return sqltext.Qualified(t.Schema, t.Name)
-	}
-	return ""
-}
-
 // Deterministic reports whether a collation, as Column.Collation spells it, takes only equal bytes for equal. Collations that no DDL
 // makes do.
 func (c *Catalog) Deterministic(collation string) bool {

@@ -8,6 +8,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/typing"
 )
 
 // sel resolves a SELECT, clause by clause in the order in which SQL means them.
@@ -193,28 +194,20 @@ func (r *resolver) varied(e algebra.Scalar, typ string) bool {
 	case len(columns) == 0 || sqltext.IsExact(typ):
 		return false
 	case typ == "numeric":
-		return e.Expr.Scale(sqltext.Scales{Types: r.knownTypes(), Fixed: func(id int) bool { return !r.columns.Info(algebra.ColID(id)).Varied }}) == sqltext.VariedScale
+		return r.columns.ScaleOf(e) == sqltext.VariedScale
 	case typ == "":
 		return slices.ContainsFunc(columns, func(id algebra.ColID) bool { return r.columns.Info(id).Varied })
 	}
 	return true
 }
 
-// typeOf is the type of an expression, as far as it is known.
+// typeOf is the type of an expression, as far as it is known; that of a literal is text, which it becomes as a column.
 func (r *resolver) typeOf(e algebra.Scalar) string {
-	if e.Expr.IsZero() {
-		return ""
+	typ := r.silent().checker().Type(e.Expr)
+	if typ == typing.Unknown {
+		return "text"
 	}
-	return e.Expr.Type(r.knownTypes())
-}
-
-// knownTypes returns the types of the columns that expressions name.
-func (r *resolver) knownTypes() sqltext.Types {
-	return sqltext.Types{
-		Column:   func(id int) string { return r.columns.Info(algebra.ColID(id)).Type },
-		Function: func(schema, name string, args int) string { return r.catalog.ResultIn(r.path, schema, name, args) },
-		Named:    func(schema, name string) string { return r.catalog.TypeNameIn(r.path, schema, name) },
-	}
+	return typ
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

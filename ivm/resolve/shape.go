@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -171,7 +170,7 @@ func (r *resolver) resultOfUnnest(call sqltext.Call, s *scope) result {
 		return result{}
 	}
 	arg := call.Args[0]
-	if r.typeOf(algebra.Scalar{Expr: arg}) == "tsvector" || r.makesVector(arg) {
+	if r.typeOf(algebra.Scalar{Expr: arg}) == "tsvector" {
 		return result{Result: catalog.Result{Shape: catalog.Shape{Kind: catalog.RowShape, Columns: []catalog.Column{{Name: "lexeme"}, {Name: "positions"}, {Name: "weights"}}}}}
 	}
 	switch shape := r.shape(arg, s); shape.Kind {
@@ -181,15 +180,6 @@ func (r *resolver) resultOfUnnest(call sqltext.Call, s *scope) result {
 		return result{Result: catalog.Result{Shape: shape}}
 	}
 	return result{}
-}
-
-// makesVector reports whether an expression is of type tsvector, as far as its form shows.
-func (r *resolver) makesVector(e sqltext.Expr) bool {
-	if call, ok := e.Call(); ok {
-		return r.isBuiltin(call) && (strings.Contains(call.Name, "tsvector") || slices.Contains([]string{"setweight", "strip", "ts_delete", "ts_filter"}, call.Name))
-	}
-	form := e.Form()
-	return form.Kind == sqltext.CastForm && form.Type.Name == "tsvector"
 }
 
 // shapeOfPolymorphic is what one of PostgreSQL's functions makes of arguments of any type.

@@ -18,8 +18,8 @@ const (
 
 // Scales describes what is known of bound columns.
 type Scales struct {
-	Types
-	Fixed func(id int) bool // all values of a column of type numeric have one scale
+	Column func(id int) string // its type; "" if it is not known
+	Fixed  func(id int) bool   // all values of a column of type numeric have one scale
 }
 
 // Scale returns the scale of the values of an expression of an exact number. PostgreSQL keeps the scale of a numeric with each value; it shows, and
@@ -83,9 +83,9 @@ func scaleOfConstant(c *pg_query.A_Const) Scale {
 
 // scaleOfCast is that of a cast to a number: with a scale of its own, or that of what is cast.
 func scaleOfCast(c *pg_query.TypeCast, of func(*pg_query.Node) Scale) Scale {
-	_, name := qualified(c.TypeName.Names)
-	typ := named(name)
-	if is, hasScale := IsNumber(typ); !is || len(c.TypeName.ArrayBounds) > 0 {
+	typ := TypeOf(c.TypeName)
+	typ.Modifier = ""
+	if is, hasScale := IsNumber(typ.SQL()); !is {
 		return VariedScale
 	} else if !hasScale {
 		return 0

@@ -38,11 +38,6 @@ func IsComparable(typ string) bool {
 	return !slices.Contains(incomparable, strings.TrimRight(typ, "[]"))
 }
 
-// unhashable are PostgreSQL's own types that can be grouped and not hashed.
-var unhashable = []string{"bit", "bit varying", "money", "tsvector", "tsquery"}
-
-func isHashable(typ string) bool { return !slices.Contains(unhashable, typ) }
-
 // common are types whose equality every server has, whatever its search path.
 var common = []string{
 	"smallint", "integer", "bigint", "numeric", "real", "double precision", "text", "character varying", "boolean", "date", "uuid", "timestamp without time zone",
