@@ -148,10 +148,10 @@ func scaleOfCall(f *pg_query.FuncCall, of func(*pg_query.Node) Scale) Scale {
 	switch name {
 	case "abs", "sum", "min", "max":
 		return of(f.Args[0])
-	case "count":
+	case "count", "ceil", "ceiling", "floor":
 		return 0
-	case "ceil", "ceiling", "floor":
-		return 0
+	case "extract":
+		return scaleOfField(strings.ToLower(f.Args[0].GetAConst().GetSval().GetSval()))
 	case "round", "trunc":
 		if len(f.Args) == 1 {
 			return 0
@@ -159,6 +159,21 @@ func scaleOfCall(f *pg_query.FuncCall, of func(*pg_query.Node) Scale) Scale {
 		if digits, ok := f.Args[1].GetAConst().GetVal().(*pg_query.A_Const_Ival); ok {
 			return max(0, Scale(digits.Ival.GetIval()))
 		}
+	}
+	return VariedScale
+}
+
+// scaleOfField is that of a field of a date or time, which extract returns as a numeric.
+func scaleOfField(field string) Scale {
+	switch field {
+	case "millennium", "century", "decade", "year", "isoyear", "quarter", "month", "week", "day", "dow", "isodow", "doy", "hour", "minute", "microseconds":
+		return 0
+	case "milliseconds":
+		return 3
+	case "second":
+		return 6
+	case "epoch":
+		return FixedScale // 0 for dates, 6 for the others
 	}
 	return VariedScale
 }
