@@ -39,7 +39,7 @@ type Read struct {
 	Table   *catalog.Relation
 	Columns []string // by which its rows are found; none: all of it is read
 	Unique  bool     // the columns include a key: there is one row at most
-	Keyed   bool     // a key begins with the columns, so that its index finds them
+	Indexed bool     // an index begins with one of the columns
 	Group   bool     // for a group that the changed row falls into
 	When    Occasion // it is read at all
 }
@@ -148,7 +148,7 @@ type Index struct {
 	Columns []string
 }
 
-// Wanted are the indexes that reads go through and that no key of the table makes. Other indexes are not known here: they may be there.
+// Wanted are the indexes that reads would go through and the DDL lacks. The database may have them.
 func Wanted(costs []Cost) []Index {
 	var wanted []Index
 	for _, c := range costs {
@@ -162,5 +162,5 @@ func Wanted(costs []Cost) []Index {
 	return wanted
 }
 
-// WantsIndex reports whether rows are found by columns that no key begins with, not only in odd cases.
-func (r Read) WantsIndex() bool { return len(r.Columns) > 0 && !r.Keyed }
+// WantsIndex reports whether rows are found by columns with which no index begins.
+func (r Read) WantsIndex() bool { return len(r.Columns) > 0 && !r.Indexed }

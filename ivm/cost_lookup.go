@@ -117,7 +117,7 @@ func branchColumns(u *algebra.Union, b algebra.Branch, ids []algebra.ColID) []al
 // read is a source whose columns by are given.
 func read(s *algebra.Source, by []algebra.ColID) Read {
 	found := props.LookupBy(s, by)
-	return Read{Table: s.Table, Columns: found.Columns, Unique: found.Unique, Keyed: found.Keyed}
+	return Read{Table: s.Table, Columns: found.Columns, Unique: found.Unique, Indexed: found.Indexed}
 }
 
 // add notes that a table is read, and what that makes of the class, which says what is done as a rule.

@@ -44,7 +44,7 @@ func (t Table) costText() string {
 		}
 	}
 	for _, i := range ivm.Wanted(costs) {
-		fmt.Fprintf(&out, "index advised, unless there is one: %s\n", indexText(i))
+		fmt.Fprintf(&out, "index advised, as the DDL has none: %s\n", indexText(i))
 	}
 	return out.String()
 }

@@ -106,6 +106,11 @@ func describeRelation(b *strings.Builder, r *Relation) {
 	for _, unique := range r.Uniques {
 		fmt.Fprintf(b, "    unique %v\n", unique)
 	}
+	for _, k := range r.keys {
+		if k.plain {
+			fmt.Fprintf(b, "    index %v\n", k.columns)
+		}
+	}
 	for _, child := range r.Children {
 		fmt.Fprintf(b, "    child %s\n", child.SQLName())
 	}

@@ -23,7 +23,7 @@ func (s *script) addKey(r *Relation, k ddl.TableKey, only bool) {
 	if !ok || k.Primary && s.secondPrimaryKey(r, k) {
 		return
 	}
-	added := key{name: k.Name, columns: columns, primary: k.Primary, deferrable: k.Deferrable}
+	added := key{name: k.Name, columns: columns, primary: k.Primary, deferrable: k.Deferrable, plain: k.Plain}
 	if added.name == "" {
 		added.name = r.keyName(k, columns)
 	}
@@ -75,7 +75,7 @@ func (s *script) secondPrimaryKey(r *Relation, k ddl.TableKey) bool {
 
 // addIndexAsKey makes a unique index a constraint.
 func (s *script) addIndexAsKey(r *Relation, k ddl.TableKey) {
-	at := slices.IndexFunc(r.keys, func(own key) bool { return own.name == k.Index })
+	at := slices.IndexFunc(r.keys, func(own key) bool { return own.name == k.Index && !own.plain })
 	if at < 0 {
 		if !s.doubtful(ddl.ObjectName{Schema: r.Schema, Name: r.Name}) {
 			s.report(k.Pos, unknownIndex, k.Index)

@@ -32,7 +32,7 @@ func (s *script) checkNames(r *Relation, d *ddl.Names) {
 	case s.doubtful(d.References) || to.isView() || to.Kind == Foreign:
 	case columns == nil && !to.hasKey(func(k key) bool { return k.primary }):
 		s.report(d.References.Pos, noPrimaryKey, to.Name)
-	case columns != nil && !to.hasKey(func(k key) bool { return sameColumns(k.columns, columns) }):
+	case columns != nil && !to.hasKey(func(k key) bool { return !k.plain && sameColumns(k.columns, columns) }):
 		s.report(d.At(), noMatchingKey, to.Name)
 	}
 }

@@ -77,9 +77,11 @@ func cloneKeys(parent, r *Relation) {
 		return
 	}
 	for _, k := range parent.keys {
-		same := func(own key) bool { return own.primary == k.primary && slices.Equal(own.columns, k.columns) }
+		same := func(own key) bool {
+			return own.primary == k.primary && own.plain == k.plain && slices.Equal(own.columns, k.columns)
+		}
 		if !r.hasKey(same) {
-			r.addKey(key{columns: slices.Clone(k.columns), primary: k.primary, deferrable: k.deferrable, parent: cmp.Or(k.parent, k.name)})
+			r.addKey(key{columns: slices.Clone(k.columns), primary: k.primary, deferrable: k.deferrable, plain: k.plain, parent: cmp.Or(k.parent, k.name)})
 		}
 	}
 }
@@ -195,7 +197,7 @@ func (s *script) like(r *Relation, l ddl.Like) {
 	}
 	if l.Keys {
 		for _, k := range source.keys {
-			r.addKey(key{columns: slices.Clone(k.columns), primary: k.primary, deferrable: k.deferrable})
+			r.addKey(key{columns: slices.Clone(k.columns), primary: k.primary, deferrable: k.deferrable, plain: k.plain})
 		}
 	}
 }

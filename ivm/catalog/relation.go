@@ -35,11 +35,13 @@ type Relation struct {
 
 	// Columns are those of a table. What columns a view has follows from its query.
 	Columns []Column
-	// Key is the primary key, as indexes into Columns; Uniques are the other unique constraints and the unique indexes. A column of Uniques
+	// Key is the primary key, as indexes into Columns; Uniques are the other unique constraints and the unique indexes, and Indexed the columns of
+	// all indexes by which rows are found, those of keys too. A column of Uniques
 	// may be null, and several rows may then be alike. Deferrable keys do not count, as rows may be alike within a transaction. Keys hold
 	// for the rows of the table itself: if it has Children and is not partitioned, reading it with them may yield a key twice.
 	Key     []int
 	Uniques [][]int
+	Indexed [][]int
 
 	Parents     []*Relation // that it inherits from, or the one that it is a partition of
 	Children    []*Relation
@@ -78,12 +80,13 @@ type Column struct {
 	inherited bool // and not defined by the table itself
 }
 
-// key is a primary key, a unique constraint or a unique index. Columns are names, as their indexes change.
+// key is a primary key, a unique constraint or an index. Columns are names, as their indexes change.
 type key struct {
 	name       string
 	columns    []string
 	primary    bool
 	deferrable bool
+	plain      bool   // an index that is not unique
 	parent     string // the key of the parent that it was made for
 }
 
@@ -153,16 +156,17 @@ func (r *Relation) dropKeys(drop func(key) bool) {
 
 func (r *Relation) hasKey(same func(key) bool) bool { return slices.ContainsFunc(r.keys, same) }
 
-// publishKeys computes Key and Uniques.
+// publishKeys computes Key, Uniques and Indexed.
 func (r *Relation) publishKeys() {
-	r.Key, r.Uniques = nil, nil
+	r.Key, r.Uniques, r.Indexed = nil, nil, nil
 	for _, k := range r.keys {
 		columns := make([]int, len(k.columns))
 		for i, column := range k.columns {
 			columns[i] = r.Column(column)
 		}
+		r.Indexed = append(r.Indexed, columns)
 		switch {
-		case k.deferrable:
+		case k.deferrable || k.plain:
 		case k.primary:
 			r.Key = columns
 		default:

@@ -65,13 +65,14 @@ type index struct {
 	Definition    string
 }
 
-// indexes writes unique indexes.
+// indexes writes indexes.
 func (w *writer) indexes(byKind map[string][]int64) error {
 	all, err := rows[index](w.database, "indexes", byKind["index"])
 	for _, i := range all {
 		text := definition(i.Definition)
 		if w.graph[object{"pg_class", i.Relation}].member {
-			text = "create unique index if not exists" + text[len("create unique index"):]
+			create, rest, _ := strings.Cut(text, " index ")
+			text = create + " index if not exists " + rest
 		}
 		w.put("pg_class", i.OID, item{
 			rank: rankAfterTable, name: sortKey(i.Schema, i.Name),

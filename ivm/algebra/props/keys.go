@@ -82,7 +82,7 @@ func keyed(s *algebra.Source, known set) bool {
 type Lookup struct {
 	Columns []string // those of the table among by
 	Unique  bool     // they include a key: there is one row at most
-	Keyed   bool     // a key begins with one of them, so that its index finds rows
+	Indexed bool     // an index begins with one of them
 }
 
 // LookupBy finds how a source is read for rows whose columns by are given.
@@ -101,9 +101,9 @@ func LookupBy(s *algebra.Source, by []algebra.ColID) Lookup {
 	}
 	for _, key := range keys {
 		if len(key) > 0 {
-			l.Keyed = l.Keyed || slices.Contains(attrs, key[0])
 			l.Unique = l.Unique || !s.Table.ReadsOthers() && !slices.ContainsFunc(key, func(attr int) bool { return !slices.Contains(attrs, attr) })
 		}
 	}
+	l.Indexed = slices.ContainsFunc(s.Table.Indexed, func(index []int) bool { return slices.Contains(attrs, index[0]) })
 	return l
 }

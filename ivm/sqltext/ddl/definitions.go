@@ -97,7 +97,7 @@ type Like struct {
 	Keys      bool
 }
 
-// TableKey is a primary key, a unique constraint or a unique index.
+// TableKey is a primary key, a unique constraint or an index whose first keys are columns.
 type TableKey struct {
 	Pos        int
 	Name       string // empty if PostgreSQL chooses it
@@ -106,6 +106,7 @@ type TableKey struct {
 	Deferrable bool
 	Constraint bool   // a constraint rather than an index
 	Index      string // the unique index that becomes the constraint
+	Plain      bool   // an index that finds rows by these columns, and is not unique in them
 }
 
 // CreateView is CREATE VIEW or CREATE MATERIALIZED VIEW.

@@ -42,14 +42,13 @@ func (r *reader) foreignKey(of AlterTable, n *pg_query.Constraint, columns []Col
 	r.add(&Names{AlterTable: of, Columns: columns, References: referenced, Referenced: r.columnNames(n.PkAttrs, r.afterName(referenced))})
 }
 
-// indexed reads the columns of an index.
-func (r *reader) indexed(n *pg_query.IndexStmt) {
-	table := r.rangeVar(n.Relation)
-	names := &Names{AlterTable: AlterTable{place: place(table.Pos), Table: table}}
-	for _, param := range append(n.IndexParams, n.IndexIncludingParams...) {
+// indexed are the columns among the keys of an index.
+func (r *reader) indexed(table ObjectName, params []*pg_query.Node) []ColumnName {
+	var columns []ColumnName
+	for _, param := range params {
 		if name := param.GetIndexElem().GetName(); name != "" {
-			names.Columns = append(names.Columns, r.columnName(name, r.afterName(table)))
+			columns = append(columns, r.columnName(name, r.afterName(table)))
 		}
 	}
-	r.add(names)
+	return columns
 }

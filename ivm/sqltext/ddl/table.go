@@ -159,25 +159,30 @@ func makeVirtual(columns []TableColumn, pos int) {
 	}
 }
 
-// createIndex adds a unique index as a key if it is one: without predicate, expressions, and equality of its own.
+// createIndex adds an index by which rows are found as a key; a unique one without expressions and equality of its own is one indeed. Of the other
+// columns it says that they have to exist.
 func (r *reader) createIndex(n *pg_query.IndexStmt) {
-	if !n.Unique || n.WhereClause != nil {
-		r.indexed(n)
-		return
+	columns := n.IndexParams
+	for i, param := range columns {
+		if e := param.GetIndexElem(); e.Name == "" || len(e.Collation) > 0 || len(e.Opclass) > 0 {
+			columns = columns[:i]
+			break
+		}
+	}
+	if n.WhereClause != nil || n.AccessMethod != "btree" && n.AccessMethod != "hash" {
+		columns = nil
 	}
 	table := r.rangeVar(n.Relation)
-	key := TableKey{Pos: table.Pos, Name: n.Idxname}
-	for _, param := range n.IndexParams {
-		element := param.GetIndexElem()
-		if element.Name == "" || len(element.Collation) > 0 || len(element.Opclass) > 0 {
-			r.indexed(n)
-			return
-		}
-		key.Columns = append(key.Columns, r.columnName(element.Name, r.afterName(table)))
+	if len(columns) > 0 {
+		r.add(&AddKey{
+			AlterTable: AlterTable{place: place(table.Pos), Table: table, Only: !n.Relation.Inh},
+			Key: TableKey{
+				Pos: table.Pos, Name: n.Idxname, Columns: r.indexed(table, columns), Plain: !n.Unique || len(columns) < len(n.IndexParams),
+			},
+			IfNotExists: n.IfNotExists,
+		})
 	}
-	r.add(&AddKey{
-		AlterTable:  AlterTable{place: place(table.Pos), Table: table, Only: !n.Relation.Inh},
-		Key:         key,
-		IfNotExists: n.IfNotExists,
-	})
+	if others := r.indexed(table, append(n.IndexParams[len(columns):], n.IndexIncludingParams...)); len(others) > 0 {
+		r.add(&Names{AlterTable: AlterTable{place: place(table.Pos), Table: table}, Columns: others})
+	}
 }

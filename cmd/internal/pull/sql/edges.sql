@@ -71,10 +71,12 @@ edges (classid, objid, kind, toclass, toobj) as (
     join pg_depend d on d.refclassid = f.classid and d.refobjid = f.objid and d.deptype = 'i'
     where f.classid = 'pg_opclass'::regclass and d.classid in ('pg_amop'::regclass, 'pg_amproc'::regclass)
     union
-    -- with a table go its unique indexes, with a type the operator classes that sort and hash it
+    -- with a table go its unique indexes and those that find rows by columns, with a type the operator classes that sort and hash it
     select f.classid, f.objid, 'follows', 'pg_class'::regclass, i.indexrelid
     from frontier f
-    join pg_index i on i.indrelid = f.objid and i.indisunique and i.indisvalid
+    join pg_index i on i.indrelid = f.objid and i.indisvalid and (i.indisunique or i.indpred is null and i.indexprs is null)
+    join pg_class x on x.oid = i.indexrelid
+    join pg_am a on a.oid = x.relam and a.amname in ('btree', 'hash')
     where f.classid = 'pg_class'::regclass
       and not exists (select from pg_constraint c where c.conindid = i.indexrelid and c.contype in ('p', 'u', 'x'))
     union

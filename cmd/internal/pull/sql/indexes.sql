@@ -1,4 +1,4 @@
--- The unique indexes $1 that are no constraints.
+-- The indexes $1 that are no constraints.
 select
     i.indexrelid::bigint as oid,
     i.indrelid::bigint as relation,
