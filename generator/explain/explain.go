@@ -16,7 +16,7 @@ const (
 	StageResolve  = "resolve"  // names bound
 	StageDelta    = "delta"    // differentiated
 	StageSimplify = "simplify" // and simplified
-	StageSQL      = "sql"      // the statement that finds what changed
+	StageSQL      = "sql"      // the functions that maintain it
 )
 
 // Stages lists the stages in order.
@@ -38,7 +38,7 @@ type Table struct {
 	Name  string
 	Query diag.Block
 	View  *ivm.Plan
-	SQL   string // finds what changed; empty if nothing does
+	SQL   string // the functions that maintain it, as they are installed
 }
 
 // Explain shows a stream table, or one stage of it. There is no picture of StageSQL.

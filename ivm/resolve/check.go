@@ -53,15 +53,17 @@ func (r *resolver) subqueryTypes(e sqltext.Expr, rel relation) {
 	r.subqueries[e.SubqueryID()] = types
 }
 
-// commonTypes gives the columns of UNION and the like the types that those of both sides have in common.
-func (r *resolver) commonTypes(kind string, left, right, made relation) {
-	for i, id := range made.ids {
+// commonTypes are the types that the columns of both sides of UNION and the like have in common.
+func (r *resolver) commonTypes(kind string, left, right relation) []string {
+	types := make([]string, len(left.ids))
+	for i := range types {
 		c := r.checker()
 		c.Report = func(_ int, code, message, hint string) {
 			r.errs.Add(diag.Error{Pos: right.at[i], Code: code, Message: message, Hint: hint})
 		}
-		r.types[id] = c.CommonType([]string{r.exactType(left.ids[i]), r.exactType(right.ids[i])}, []int{0, 0}, kind)
+		types[i] = c.CommonType([]string{r.exactType(left.ids[i]), r.exactType(right.ids[i])}, []int{0, 0}, kind)
 	}
+	return types
 }
 
 // checkDistinct checks that rows can be compared.

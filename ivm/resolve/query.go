@@ -36,19 +36,23 @@ func (r *resolver) united(q *sqltext.SetOp, left relation, outer *scope) relatio
 		return left
 	}
 	rel := left
+	var types []string
+	if left.open == nil && right.open == nil {
+		types = r.commonTypes(strings.ToUpper(string(q.Kind)), left, right)
+	}
 	switch {
 	case q.Kind != sqltext.Union:
 		r.full(q.Pos, string(q.Kind), "")
 	case left.open != nil || right.open != nil:
 		r.full(q.Pos, "UNION of columns that are not known", "name the columns")
 	default:
-		rel = r.union(left, right, q.All)
+		rel = r.union(left, right, types, q.All)
 	}
-	if left.open == nil && right.open == nil {
-		r.commonTypes(strings.ToUpper(string(q.Kind)), left, right, rel)
-		if !q.All || q.Kind != sqltext.Union {
-			r.checkDistinct(rel)
-		}
+	for i, typ := range types {
+		r.types[rel.ids[i]] = typ
+	}
+	if types != nil && (!q.All || q.Kind != sqltext.Union) {
+		r.checkDistinct(rel)
 	}
 	rel.order = nil
 	if q.All && (left.order != nil || right.order != nil) {
@@ -60,15 +64,19 @@ func (r *resolver) united(q *sqltext.SetOp, left relation, outer *scope) relatio
 	return rel
 }
 
-// union is UNION of two sides with as many columns.
-func (r *resolver) union(left, right relation, all bool) relation {
+// union is UNION of two sides with as many columns, of the types that both have in common.
+func (r *resolver) union(left, right relation, types []string, all bool) relation {
 	rel, mixed := relation{names: left.names, at: left.at}, false
 	for i, name := range left.names {
 		l, rt := r.columns.Info(left.ids[i]), r.columns.Info(right.ids[i])
-		info := algebra.Info{Name: name, Varied: l.Varied || rt.Varied, Equality: min(l.Equality, rt.Equality)}
-		if l.Type == rt.Type || !sqltext.IsComparable(l.Type) {
-			info.Type = l.Type
+		info := algebra.Info{Name: name, Type: types[i], Varied: l.Varied || rt.Varied, Equality: min(l.Equality, rt.Equality)}
+		if l.Type == rt.Type {
+			info.Type = l.Type // with its scale
+		} else if info.Type != "" {
+			info.Equality = r.catalog.Equality(info.Type)
 		}
+		// Values of one side may equal others of the other side, as 1 does 1.00.
+		info.Varied = info.Varied || info.Type != "" && !sqltext.IsExact(info.Type)
 		mixed = mixed || l.Type != rt.Type || l.Type == ""
 		rel.ids = append(rel.ids, r.newColumn(info, r.shapes[left.ids[i]]))
 	}
@@ -100,35 +108,25 @@ func (r *resolver) values(q *sqltext.Values, outer *scope) relation {
 		node.Rows = append(node.Rows, r.bindAll(row, s, "VALUES"))
 	}
 	for i, name := range rel.names {
-		id := r.newColumn(r.valuesColumn(name, i, node.Rows), func() catalog.Shape { return r.shape(node.Rows[0][i].Expr, s) })
-		rel.ids, r.types[id] = append(rel.ids, id), r.checker().Common(valuesAt(i, node.Rows), "VALUES")
+		typ := r.checker().Common(valuesAt(i, node.Rows), "VALUES")
+		id := r.newColumn(r.valuesColumn(name, i, node.Rows, typ), func() catalog.Shape { return r.shape(node.Rows[0][i].Expr, s) })
+		rel.ids, r.types[id] = append(rel.ids, id), typ
 	}
 	node.Cols = rel.ids
 	rel.order = r.tail(q.Tail, q.Pos, s, rel, nil)
 	return rel
 }
 
-// valuesColumn is what is known of a column of a VALUES list.
-func (r *resolver) valuesColumn(name string, i int, rows [][]algebra.Scalar) algebra.Info {
-	info, typed := algebra.Info{Name: name}, false
+// valuesColumn is what is known of a column of a VALUES list, whose values have a type in common.
+func (r *resolver) valuesColumn(name string, i int, rows [][]algebra.Scalar, typ string) algebra.Info {
+	info := algebra.Info{Name: name, Type: typ, Equality: r.catalog.Equality(typ)}
 	for _, row := range rows {
-		if i >= len(row) {
-			continue // which was reported
+		if i < len(row) { // otherwise that was reported
+			info.Varied = info.Varied || r.varied(row[i], typ)
 		}
-		of := r.computed(name, row[i])
-		switch {
-		case of.Type == "" && len(row[i].Columns()) == 0: // a bare literal, which takes the type of the others
-			continue
-		case typed && of.Type != info.Type:
-			of.Type = ""
-		}
-		if typed {
-			of.Equality, of.Varied = min(of.Equality, info.Equality), of.Varied || info.Varied
-		}
-		info, typed = of, true
 	}
 	// What is varied are the rows.
-	info.Varied = info.Varied || len(rows) > 1 && !sqltext.IsExact(info.Type)
+	info.Varied = info.Varied || len(rows) > 1 && !sqltext.IsExact(typ)
 	return info
 }
 

@@ -64,11 +64,29 @@ func Tokens(sql string) []Token {
 	}
 	var tokens []Token
 	for _, t := range scan.Tokens {
+		if start, end := body(sql[t.Start:t.End]); end > 0 {
+			start, end = start+int(t.Start), end+int(t.Start)
+			tokens = append(tokens, Token{int(t.Start), start, LiteralToken})
+			for _, inner := range Tokens(sql[start:end]) {
+				tokens = append(tokens, Token{start + inner.Start, start + inner.End, inner.Kind})
+			}
+			tokens = append(tokens, Token{end, int(t.End), LiteralToken})
+			continue
+		}
 		if kind := tokenKind(t); kind != "" {
 			tokens = append(tokens, Token{int(t.Start), int(t.End), kind})
 		}
 	}
 	return tokens
+}
+
+// body is where the code stands in a literal of several lines between dollars: in a function, as a rule.
+func body(literal string) (start, end int) {
+	if !strings.HasPrefix(literal, "$") || !strings.Contains(literal, "\n") {
+		return 0, 0
+	}
+	tag := strings.IndexByte(literal[1:], '$') + 2
+	return tag, len(literal) - tag
 }
 
 func tokenKind(t *pg_query.ScanToken) TokenKind {

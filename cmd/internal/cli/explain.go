@@ -19,7 +19,7 @@ func newExplain() *cobra.Command {
 		Use:   "explain NAME",
 		Short: "Explains how a stream table is kept equal to its query",
 		Long: `Explains how a stream table is kept equal to its query: the strategy, what a changed row of each source costs, which indexes are
-advised, the operators of the query with their delta rules, and the SQL that follows from them. A table that
+advised, the operators of the query with their delta rules, and the functions as they are installed. A table that
 must be recomputed comes with the reasons, where they stand, and what to write instead.
 
 The result goes to standard output. As text it is all stages; svg draws the query and its change; mermaid is the flowchart of one

@@ -244,6 +244,9 @@ func (q *queries) combine(a result, word string, b result) result {
 
 // wider is the sort of a column of a union.
 func wider(a, b string) string {
+	if a != b && (a == "dec" || b == "dec") {
+		return "numeric"
+	}
 	if i := slices.Index(numbers, b); i > slices.Index(numbers, a) {
 		return b
 	}
@@ -251,7 +254,7 @@ func wider(a, b string) string {
 }
 
 // numbers are sorts that a union brings to the last of them there is.
-var numbers = []string{"int", "bigint", "numeric"}
+var numbers = []string{"smallint", "int", "bigint", "dec", "numeric"}
 
 // branch is a query that may stand beside one with the columns given.
 func (q *queries) branch(depth int, like []column, equality bool) result {
