@@ -19,7 +19,7 @@ func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog
 		errs.Add(SyntaxError(pos, err))
 		return nil
 	}
-	return CompileParsed(parsed, pos, known, errs)
+	return CompileParsed(parsed, query, pos, known, errs)
 }
 
 // CheckDDL has the queries and expressions of DDL checked that is added to a catalog from now on. Made reports what is generated, which DDL may name.
@@ -28,11 +28,11 @@ func CheckDDL(known *catalog.Catalog, errs *diag.List, made func(schema, name st
 }
 
 // CompileParsed is Compile for a query that was parsed before.
-func CompileParsed(parsed sqltext.Query, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *Plan {
+func CompileParsed(parsed sqltext.Query, query string, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *Plan {
 	before := errs.Len()
 	columns := &algebra.Columns{}
 	v := newView(columns)
-	v.Result = resolve.Query(parsed, pos, known, columns, errs)
+	v.Result = resolve.Query(parsed, query, pos, known, columns, errs)
 	if errs.Len() > before {
 		return nil
 	}

@@ -122,7 +122,7 @@ func (c *compiler) view(n int) *ivm.Plan {
 		return nil
 	}
 	if q := c.parsed[n]; q != nil {
-		return ivm.CompileParsed(q, query.Pos, c.known, c.errs)
+		return ivm.CompileParsed(q, query.Text, query.Pos, c.known, c.errs)
 	}
 	return ivm.Compile(query.Text, query.Pos, c.known, c.errs)
 }

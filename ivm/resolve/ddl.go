@@ -22,7 +22,7 @@ func (d DDL) View(c *catalog.Catalog, view *catalog.Relation) {
 		return
 	}
 	found := &diag.List{}
-	r := newResolver(view.QueryPos, c, &algebra.Columns{}, found)
+	r := newResolver(view.Query, view.QueryPos, c, &algebra.Columns{}, found)
 	r.path = view.SearchPath
 	r.query(q, nil)
 	d.add(c, found)
@@ -36,7 +36,7 @@ func (d DDL) readsMade(q sqltext.Query) bool {
 // Expression checks a default, a condition or a key of an index of a table.
 func (d DDL) Expression(c *catalog.Catalog, path []string, table *catalog.Relation, e catalog.Expression) {
 	found := &diag.List{}
-	r := newResolver(e.Pos, c, &algebra.Columns{}, found)
+	r := newResolver("", e.Pos, c, &algebra.Columns{}, found)
 	r.path = path
 	s := &scope{}
 	named := namedTable{schema: table.Schema, name: table.Name, stored: true}

@@ -179,7 +179,7 @@ func (r *resolver) view(t *sqltext.TableRef, view *catalog.Relation) relation {
 		r.result.Views = append(r.result.Views, view)
 	}
 	inner := *r
-	inner.pos, inner.path = view.QueryPos, view.SearchPath
+	inner.text, inner.pos, inner.path = view.Query, view.QueryPos, view.SearchPath
 	inner.views = append(slices.Clone(r.views), view)
 	inner.checkPrint(q)
 	rel := inner.query(q, nil)

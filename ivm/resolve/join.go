@@ -62,15 +62,16 @@ func (r *resolver) using(j *sqltext.JoinRef, names []string, ls, rs, s *scope) [
 
 // usingColumn is the column of a side that USING names.
 func (r *resolver) usingColumn(j *sqltext.JoinRef, name string, side *scope, which string) (algebra.ColID, bool) {
+	at := sqltext.NameInUsing(r.text, j.Right.At(), name)
 	switch found := named(side.visible, name); {
 	case len(found) > 1:
-		r.errs.Add(ambiguousUsing(r.pos(j.Right.At()), name, which))
+		r.errs.Add(ambiguousUsing(r.pos(at), name, which))
 		return 0, false
 	case len(found) == 0 && !side.open:
-		r.errs.Add(unknownUsing(r.pos(j.Right.At()), name, which, side.visible))
+		r.errs.Add(unknownUsing(r.pos(at), name, which, side.visible))
 		return 0, false
 	}
-	return r.column(sqltext.Ref{Pos: j.Right.At(), Parts: []string{name}}, own(side))
+	return r.column(sqltext.Ref{Pos: at, Parts: []string{name}}, own(side))
 }
 
 // own is a side of a join by itself.

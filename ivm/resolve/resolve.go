@@ -41,8 +41,8 @@ type Reason struct {
 }
 
 // Query resolves a parsed query; pos describes where an offset in its text is. Problems go to errs.
-func Query(q sqltext.Query, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
-	r := newResolver(pos, c, columns, errs)
+func Query(q sqltext.Query, text string, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
+	r := newResolver(text, pos, c, columns, errs)
 	columns.SetTypes(func(e sqltext.Expr) string { return r.typeOf(algebra.Scalar{Expr: e}) })
 	r.checkPrint(q)
 	rel := r.query(q, nil)
@@ -60,9 +60,9 @@ func Query(q sqltext.Query, pos func(offset int) diag.Pos, c *catalog.Catalog, c
 	return *r.result
 }
 
-func newResolver(pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) *resolver {
+func newResolver(text string, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) *resolver {
 	return &resolver{
-		catalog: c, columns: columns, errs: errs, result: &Result{}, pos: pos,
+		catalog: c, columns: columns, errs: errs, result: &Result{}, text: text, pos: pos,
 		types: map[algebra.ColID]string{}, subqueries: map[any][]string{},
 		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, resolved: new(int),
 	}
@@ -82,6 +82,7 @@ type resolver struct {
 	sizes      map[algebra.ColID]size // of computed columns
 	resolved   *int                   // how many queries were resolved
 
+	text  string
 	pos   func(offset int) diag.Pos
 	path  []string            // along which a view looks names up; nil: the catalog's
 	views []*catalog.Relation // that are being expanded, outermost first

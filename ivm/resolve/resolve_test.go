@@ -47,7 +47,7 @@ func resolved(known *catalog.Catalog, query string) string {
 		return err.Error()
 	}
 	columns := &algebra.Columns{}
-	result := resolve.Query(q, diag.WholeFile("query.sql", query).Pos, known, columns, errs)
+	result := resolve.Query(q, query, diag.WholeFile("query.sql", query).Pos, known, columns, errs)
 	if !errs.Empty() {
 		return errs.Error()
 	}

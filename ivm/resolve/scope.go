@@ -5,6 +5,7 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -58,7 +59,7 @@ func (r *resolver) column(ref sqltext.Ref, s *scope) (algebra.ColID, bool) {
 		case len(found) == 1:
 			return found[0], true
 		case len(found) > 1:
-			r.errs.Add(ambiguousColumn(r.pos(ref.Pos), name))
+			r.errs.Add(ambiguousColumn(r.columnPos(ref), name))
 			return 0, false
 		case open:
 			return 0, false
@@ -69,12 +70,17 @@ func (r *resolver) column(ref sqltext.Ref, s *scope) (algebra.ColID, bool) {
 			r.full(ref.Pos, "function called like a column ("+name+")", "call it: "+name+"(…)")
 			return 0, false
 		case len(qualifier) > 0 || at.outer == nil:
-			r.errs.Add(unknownColumn(r.pos(ref.Pos), name, seen))
+			r.errs.Add(unknownColumn(r.columnPos(ref), name, seen))
 			return 0, false
 		}
 	}
 	r.errs.Add(unknownAlias(r.pos(ref.Pos), qualifier, s))
 	return 0, false
+}
+
+// columnPos is where the column of a reference stands, behind its table.
+func (r *resolver) columnPos(ref sqltext.Ref) diag.Pos {
+	return r.pos(sqltext.LastName(r.text, ref.Pos, len(ref.Parts)))
 }
 
 // computes reports whether DDL makes a function of one argument by which a row can be asked for as for one of its columns.

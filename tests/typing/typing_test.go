@@ -175,7 +175,7 @@ func ofSluice(known *catalog.Catalog, query string) (outputs []resolve.Output, p
 	if err != nil {
 		return nil, "", false
 	}
-	result := resolve.Query(q, diag.WholeFile("q", query).Pos, known, &algebra.Columns{}, errs)
+	result := resolve.Query(q, query, diag.WholeFile("q", query).Pos, known, &algebra.Columns{}, errs)
 	for _, e := range errs.Errors() {
 		if !slices.Contains([]string{"volatile", "not-a-view", "grouping"}, e.Code) {
 			problems += e.Error() + "\n"

@@ -32,7 +32,7 @@ func TestProps(t *testing.T) {
 				d.Fatalf(t, "%v", err)
 			}
 			columns := &algebra.Columns{}
-			result := resolve.Query(q, diag.WholeFile("query.sql", d.Input).Pos, known, columns, errs)
+			result := resolve.Query(q, d.Input, diag.WholeFile("query.sql", d.Input).Pos, known, columns, errs)
 			if !errs.Empty() || result.Root == nil {
 				return fmt.Sprint(errs, result.Full)
 			}

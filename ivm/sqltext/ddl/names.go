@@ -1,8 +1,6 @@
 package ddl
 
 import (
-	"strings"
-
 	pg_query "github.com/pganalyze/pg_query_go/v5"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -28,14 +26,7 @@ func (r *reader) find(name string, from int) int {
 
 // identifier returns the name that a token stands for; "" if it is none.
 func identifier(text string, t *pg_query.ScanToken) string {
-	word := text[t.Start:t.End]
-	switch {
-	case strings.HasPrefix(word, `"`) && len(word) > 2:
-		return strings.ReplaceAll(word[1:len(word)-1], `""`, `"`)
-	case sqltext.IsWordStart(word[0]):
-		return sqltext.LowerASCII(word)
-	}
-	return ""
+	return sqltext.Identifier(text[t.Start:t.End])
 }
 
 // typeName reads a type; nil is the zero type.
