@@ -19,6 +19,7 @@ type Info struct {
 	Name     string // as the user wrote it, for people to read; never an identity
 	Type     string // as SQL; empty where only the server knows
 	Varied   bool   // values that are equal may differ, as 1.0 and 1.00 do, and the difference counts
+	Any      bool   // any of equal values that differ stands for them, as min shows one: the difference does not count
 	Equality catalog.Equality
 }
 

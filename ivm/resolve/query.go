@@ -76,7 +76,8 @@ func (r *resolver) union(left, right relation, types []string, all bool) relatio
 			info.Equality = r.catalog.Equality(info.Type)
 		}
 		// Values of one side may equal others of the other side, as 1 does 1.00.
-		info.Varied = info.Varied || info.Type != "" && !sqltext.IsExact(info.Type)
+		info.Any = l.Any || rt.Any
+		info.Varied = !info.Any && (info.Varied || info.Type != "" && !sqltext.IsExact(info.Type))
 		mixed = mixed || l.Type != rt.Type || l.Type == ""
 		rel.ids = append(rel.ids, r.newColumn(info, r.shapes[left.ids[i]]))
 	}

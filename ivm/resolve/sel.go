@@ -184,7 +184,11 @@ func (r *resolver) project(node algebra.Node, targets []target, s *scope, bind f
 // computed is what is known of an expression as a column.
 func (r *resolver) computed(name string, e algebra.Scalar) algebra.Info {
 	typ := r.typeOf(e)
-	return algebra.Info{Name: name, Type: typ, Equality: r.catalog.Equality(typ), Varied: r.varied(e, typ)}
+	info := algebra.Info{Name: name, Type: typ, Equality: r.catalog.Equality(typ), Varied: r.varied(e, typ)}
+	if !sqltext.IsExact(typ) && slices.ContainsFunc(e.Columns(), func(id algebra.ColID) bool { return r.columns.Info(id).Any }) {
+		info.Varied, info.Any = false, true
+	}
+	return info
 }
 
 // varied reports whether equal values of an expression may differ. Of a type that only the server knows, they may where those do of which it is made.
