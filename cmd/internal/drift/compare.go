@@ -61,6 +61,9 @@ func (c *comparison) run() error {
 	if err != nil {
 		return err
 	}
+	if _, err := c.tx.Exec(c.ctx, c.m.KeepSettings()); err != nil {
+		return err
+	}
 	enabled, err := c.enabled()
 	if err != nil {
 		return err
