@@ -44,10 +44,10 @@ func blocks(t *testing.T, document string) []block {
 }
 
 // TestDocuments installs the specs of each document and runs its SQL, from top to bottom, over one connection. An arrow behind a statement
-// gives its rows: values between bars, rows between slashes; or its error. The schema of a spec is the SQL right before it. Go blocks are looked up in
-// this directory.
+// gives its rows: values between bars, rows between slashes; or its error. The schema of a spec is the SQL right before it. Go and Python blocks are looked
+// up in this directory.
 func TestDocuments(t *testing.T) {
-	sources := goFiles(t)
+	sources := programs(t)
 	for _, name := range []string{"inbox.md", "stream-tables.md", "outbox.md", "stream-table-outbox.md"} {
 		t.Run(name, func(t *testing.T) { runDocument(t, name, sources) })
 	}
@@ -69,7 +69,7 @@ func runDocument(t *testing.T, name, sources string) {
 		case "sql":
 			schema = b.text
 			runBlock(t, conn, b)
-		case "go":
+		case "go", "python":
 			if !strings.Contains(sources, b.text) {
 				t.Errorf("line %d: no file of this directory has\n%s", b.line, b.text)
 			}
@@ -89,9 +89,9 @@ func generate(t *testing.T, spec, schema string) *generator.Extension {
 	return installed.Load(t, filepath.Join(dir, "spec.yaml"))
 }
 
-func goFiles(t *testing.T) string {
+func programs(t *testing.T) string {
 	t.Helper()
-	names, err := filepath.Glob("*.go")
+	names, err := filepath.Glob("*.[gp][oy]")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,94 @@
+package examples
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// python is Debian's, to which its package of psycopg belongs, where there is one.
+func python() string {
+	if _, err := os.Stat("/usr/bin/python3"); err == nil {
+		return "/usr/bin/python3"
+	}
+	return "python3"
+}
+
+// killed runs processes of a script, kills some of them at any moment and starts them again, until a query yields true. In the end those that run are asked
+// to stop, and do.
+func killed(t *testing.T, db *pgtest.Database, done string, commands ...[]string) {
+	t.Helper()
+	begin := func(args []string) *exec.Cmd {
+		c := exec.Command(python(), args...)
+		c.Stderr = os.Stderr
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Process.Kill(); c.Wait() })
+		return c
+	}
+	var running []*exec.Cmd
+	for _, args := range commands {
+		running = append(running, begin(args))
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	for kill := range 12 {
+		time.Sleep(time.Duration(100+random.IntN(300)) * time.Millisecond)
+		if kill == 6 && pgtest.One[bool](t, db, done) {
+			t.Error("half of the kills found nothing to do")
+		}
+		n := random.IntN(len(running))
+		running[n].Process.Kill()
+		running[n].Wait()
+		running[n] = begin(commands[n])
+	}
+	until(t, db, done)
+	for _, c := range running {
+		c.Process.Signal(syscall.SIGTERM)
+		if err := c.Wait(); c.ProcessState.ExitCode() > 0 { // one that has hardly begun ends by the signal
+			t.Errorf("asked to stop: %v", err)
+		}
+	}
+}
+
+// TestPythonWorkers kills workers with kill -9 while they process messages, one of which always fails: each of the others is processed exactly once.
+func TestPythonWorkers(t *testing.T) {
+	db := installed.DB(t, installed.Load(t, filepath.Join("..", "..", "specs", "shop")))
+	db.Exec(t, shopTables+`
+		select pgtrickle.inbox_receive('order_events', n::text, 'order.placed', jsonb_build_object('order_id', n::text))
+		from generate_series(1, 8000) n;
+		select pgtrickle.inbox_receive('order_events', 'bad', 'order.placed', '{}')`)
+	worker := []string{"worker.py", db.DSN(), "order_events"}
+	const done = `
+		select (select count(*) = 8000 from pgtrickle.order_events where processed_at is not null)
+			and exists (select from pgtrickle.order_events_dlq where event_id = 'bad' and error like '%order_id%')`
+	killed(t, db, done, worker, worker, worker)
+	if count := pgtest.One[int](t, db, `select count(distinct order_id) * 10000 + count(*) from shipments`); count != 80008000 {
+		t.Errorf("%d shipments", count)
+	}
+}
+
+// TestPythonRelays kills consumers with kill -9 while events are published, one of which always fails: each of the others is shipped exactly once.
+func TestPythonRelays(t *testing.T) {
+	db := events(t)
+	var consumers [][]string
+	for n := range 3 {
+		consumers = append(consumers, []string{"relay.py", db.DSN(), "shipping", fmt.Sprintf("worker-%d", n)})
+	}
+	db.Exec(t, `select events.outbox_publish('shop_events', 'order.placed', case n when 77 then '{}' else jsonb_build_object('order_id', n::text) end) from generate_series(1, 8000) n`)
+	killed(t, db, nothingLeft, consumers...)
+	if count := pgtest.One[int](t, db, `select count(distinct order_id) * 10000 + count(*) from shipments`); count != 79997999 {
+		t.Errorf("%d shipments", count)
+	}
+	if dead := pgtest.One[string](t, db, `select string_agg(error, ',') from events.pgt_consumer_dead_letters`); dead != "'order_id'" {
+		t.Errorf("dead letters: %s", dead)
+	}
+}
