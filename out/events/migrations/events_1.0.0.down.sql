@@ -132,6 +132,7 @@ drop function events_internal.pgt_group(text, text, text);
 drop function events_internal.pgt_watch_outboxes();
 drop function events.outbox_status(text);
 drop function events.outbox_publish_many(text, jsonb);
+drop function events.outbox_publish(text, text, jsonb, anynonarray, jsonb);
 drop function events.outbox_publish(text, text, jsonb, text, jsonb);
 drop function events_internal.pgt_publication(name, regclass, bool);
 drop function events_internal.pgt_outbox_drain(text, int4);

@@ -767,6 +767,18 @@ $function$;
 comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is
     'Publishes an event to an outbox in the caller''s transaction. (Sluice: events in events)';
 
+-- Publishes an event whose key is of another type than text, such as uuid or bigint.
+create function events.outbox_publish(
+    p_outbox text, p_event_type text, p_payload jsonb, p_aggregate_id anynonarray, p_headers jsonb default '{}'
+)
+    returns bigint
+    language sql
+as $function$
+    select events.outbox_publish(p_outbox, p_event_type, p_payload, p_aggregate_id::text, p_headers)
+$function$;
+comment on function events.outbox_publish(text, text, jsonb, anynonarray, jsonb) is
+    'Publishes an event whose key is of another type than text, such as uuid or bigint. (Sluice: events in events)';
+
 -- Publishes events to an outbox in the caller's transaction: a JSON array of objects with event_type, payload, aggregate_id and headers.
 -- Writes the outbox. Returns the ids in the order of the array.
 create function events.outbox_publish_many(p_outbox text, p_events jsonb)
@@ -3045,7 +3057,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '3de8032f2facb1259adfb63ac243c357', 'plain');
+values ('events', '1.0.0', 'ab3f4fb56d1bf0ff8d142bcbf041f82e', 'plain');
 select events.attach();
 
 commit;

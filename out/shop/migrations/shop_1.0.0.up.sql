@@ -1086,6 +1086,20 @@ $function$;
 comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is
     'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
 
+-- Stores a message whose id is of another type than text, such as uuid or bigint.
+create function pgtrickle.inbox_receive(
+    p_inbox text, p_event_id anynonarray, p_event_type text, p_payload jsonb, p_source text default null, p_aggregate_id text default null,
+    p_trace_id text default null, p_sequence text default null, p_priority integer default null, p_available_at timestamptz default null
+)
+    returns boolean
+    language sql
+as $function$
+    select pgtrickle.inbox_receive(p_inbox, p_event_id::text, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_sequence,
+        p_priority, p_available_at)
+$function$;
+comment on function pgtrickle.inbox_receive(text, anynonarray, text, jsonb, text, text, text, text, int4, timestamptz) is
+    'Stores a message whose id is of another type than text, such as uuid or bigint. (Sluice: shop in pgtrickle)';
+
 -- Stores messages: a JSON array of objects with the parameters of inbox_receive, without p_. Returns for each whether it is stored, in
 -- order.
 -- Writes the inbox and, for the duplicate rate, pgt_inbox_deltas. The second of two equal ids is a duplicate.
@@ -1322,6 +1336,16 @@ $function$;
 comment on function pgtrickle.inbox_mark_processed(text, text, int8) is
     'Marks a message as processed; false if it was processed before. (Sluice: shop in pgtrickle)';
 
+-- Marks a message as processed whose id is of another type than text, such as uuid or bigint.
+create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id anynonarray, p_lease_id bigint default null)
+    returns boolean
+    language sql
+as $function$
+    select pgtrickle.inbox_mark_processed(p_inbox, p_event_id::text, p_lease_id)
+$function$;
+comment on function pgtrickle.inbox_mark_processed(text, anynonarray, int8) is
+    'Marks a message as processed whose id is of another type than text, such as uuid or bigint. (Sluice: shop in pgtrickle)';
+
 -- Marks messages as processed, all or none. Returns how many were not processed before.
 -- Writes the inbox; with p_lease_id as for one message.
 create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_ids text[], p_lease_id bigint default null)
@@ -1460,6 +1484,16 @@ end;
 $function$;
 comment on function pgtrickle.inbox_mark_failed(text, text, text, int8) is
     'Counts a failure of a message and keeps its error, 1000 characters at most; returns the failures so far. (Sluice: shop in pgtrickle)';
+
+-- Counts a failure of a message whose id is of another type than text, such as uuid or bigint.
+create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id anynonarray, p_error text, p_lease_id bigint default null)
+    returns integer
+    language sql
+as $function$
+    select pgtrickle.inbox_mark_failed(p_inbox, p_event_id::text, p_error, p_lease_id)
+$function$;
+comment on function pgtrickle.inbox_mark_failed(text, anynonarray, text, int8) is
+    'Counts a failure of a message whose id is of another type than text, such as uuid or bigint. (Sluice: shop in pgtrickle)';
 
 -- Counts a failure of each of some messages, all or none. Returns how many there are.
 -- Writes the inbox; with p_lease_id as for one message.
@@ -2761,7 +2795,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '5fab8d04375e0fc94972b12928b281a5', 'plain');
+values ('shop', '1.0.0', 'cb0d776c5cb84e5828293a04c75e1d54', 'plain');
 select pgtrickle.attach();
 
 commit;
