@@ -108,7 +108,7 @@ func nameIn(q spec.Query, name string, otherwise diag.Pos) diag.Pos {
 	return otherwise
 }
 
-// checkIndexes refuses indexes on columns that a stream table does not have.
+// checkIndexes refuses indexes on columns that a stream table does not have, or that cannot be sorted.
 func (c *compiler) checkIndexes(t *spec.StreamTable, view *ivm.Plan) {
 	names := make([]string, len(view.Output))
 	for i, o := range view.Output {
@@ -116,8 +116,12 @@ func (c *compiler) checkIndexes(t *spec.StreamTable, view *ivm.Plan) {
 	}
 	for _, index := range t.Indexes {
 		for _, column := range index {
-			if column.Value != "" && !slices.Contains(names, column.Value) {
+			switch at := slices.Index(names, column.Value); {
+			case column.Value == "":
+			case at < 0:
 				c.errs.Add(noColumn(column, t.Name, names))
+			case c.known.Unsorted(view.Output[at].Type):
+				c.errs.Add(Unindexable(column.At, view.Output[at].Type))
 			}
 		}
 	}

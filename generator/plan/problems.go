@@ -124,6 +124,14 @@ func needsColumns(at diag.Pos, what string) diag.Error {
 	}
 }
 
+// Unindexable is the error for an index of values that cannot be sorted.
+func Unindexable(at diag.Pos, typ string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "no-ordering", Message: fmt.Sprintf("data type %s has no default operator class for access method \"btree\"", typ),
+		Hint: "leave the column out, or select an expression that can be sorted",
+	}
+}
+
 func noColumn(column spec.Text, table string, names []string) diag.Error {
 	e := diag.Error{
 		Pos: column.At, Code: "unknown-column",

@@ -58,6 +58,9 @@ func (s *script) keyColumns(r *Relation, k ddl.TableKey) (columns []string, ok b
 				s.reportUnknown(column.Pos, unknownKeyColumn, r.ColumnNames(), column.Name)
 			}
 		}
+		if at := r.Column(column.Name); at >= 0 && !k.Hash && s.Unsorted(r.Columns[at].Type) {
+			s.report(column.Pos, unsortedKey, r.Columns[at].Type)
+		}
 		columns = append(columns, column.Name)
 	}
 	return columns, ok

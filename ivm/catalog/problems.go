@@ -27,6 +27,7 @@ var (
 	unknownType          = problem{"unknown-type", "type %q does not exist", "the DDL has to create it first: create type …, or create extension …"}
 	unknownIndex         = problem{"unknown-name", "index %q does not exist", "it has to be a unique index that the DDL creates first"}
 	unknownRowType       = problem{"unknown-name", "type %q does not exist", "the DDL has to create the composite type before the table"}
+	unsortedKey          = problem{"no-ordering", "data type %s has no default operator class for access method \"btree\"", "an index of another kind may take it, or name an operator class"}
 	noSchema             = problem{"missing-value", "no schema has been selected to create in", "write the name with its schema, or set search_path"}
 	syntax               = problem{"sql-syntax", "%s", ""}
 	queryColumns         = problem{"unsupported-ddl", "the columns of %q cannot be derived from %s", "write CREATE TABLE with its columns, as pg_dump -s does"}

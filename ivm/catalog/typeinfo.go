@@ -188,6 +188,12 @@ func (c *Catalog) BaseType(typ string) string {
 	}
 }
 
+// Unsorted reports whether a type is known to have no default operator class for b-tree indexes. Rows and arrays have one, whatever is in them.
+func (c *Catalog) Unsorted(typ string) bool {
+	info, known := c.TypeInfo(c.BaseType(c.PlainType(typ)))
+	return known && info.Kind == BaseKind && !info.Compared.Comparable()
+}
+
 // Open says that there are functions, operators and types besides those that DDL makes.
 func (c *Catalog) Open() { c.opaque = true }
 

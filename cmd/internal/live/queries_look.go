@@ -29,7 +29,47 @@ func (i *inquiry) look(ctx context.Context, n int) error {
 			i.errs.Add(noIndexed(q, index, columns))
 		}
 	}
+	if err := i.unsorted(ctx, q); err != nil {
+		return err
+	}
 	return i.functions(ctx, q)
+}
+
+// unsortedQuery finds the columns of a view that no b-tree index takes. A type may be indexed as another one of which it has the representation.
+const unsortedQuery = `
+select a.attname::text, format_type(a.atttypid, null)
+from pg_attribute a
+join pg_type t on t.oid = a.atttypid and t.typtype = 'b' and t.typcategory <> 'A'
+where a.attrelid = $1::regclass and a.attnum > 0 and not exists (
+    select
+    from pg_opclass o
+    join pg_am m on m.oid = o.opcmethod and m.amname = 'btree'
+    where o.opcdefault and (o.opcintype = t.oid or exists (
+        select
+        from pg_cast c
+        where c.castsource = t.oid and c.casttarget = o.opcintype and c.castmethod = 'b' and c.castcontext = 'i'
+    ))
+)`
+
+// unsorted reports indexes that the server would refuse.
+func (i *inquiry) unsorted(ctx context.Context, q *plan.Query) error {
+	if len(q.Indexed) == 0 {
+		return nil
+	}
+	rows, err := i.tx.Query(ctx, unsortedQuery, "pg_temp."+sqltext.Ident(q.Probe))
+	if err != nil {
+		return err
+	}
+	var column, typ string
+	_, err = pgx.ForEachRow(rows, []any{&column, &typ}, func() error {
+		for _, index := range q.Indexed {
+			if index.Name == column {
+				i.errs.Add(plan.Unindexable(index.At, typ))
+			}
+		}
+		return nil
+	})
+	return err
 }
 
 func (i *inquiry) columns(ctx context.Context, q *plan.Query) ([]string, error) {

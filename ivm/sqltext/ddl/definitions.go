@@ -106,6 +106,7 @@ type TableKey struct {
 	Deferrable bool
 	Constraint bool   // a constraint rather than an index
 	Index      string // the unique index that becomes the constraint
+	Hash       bool   // an index of hashes
 	Plain      bool   // an index that finds rows by these columns, and is not unique in them
 }
 

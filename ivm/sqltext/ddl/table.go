@@ -177,7 +177,7 @@ func (r *reader) createIndex(n *pg_query.IndexStmt) {
 		r.add(&AddKey{
 			AlterTable: AlterTable{place: place(table.Pos), Table: table, Only: !n.Relation.Inh},
 			Key: TableKey{
-				Pos: table.Pos, Name: n.Idxname, Columns: r.indexed(table, columns), Plain: !n.Unique || len(columns) < len(n.IndexParams),
+				Pos: table.Pos, Name: n.Idxname, Columns: r.indexed(table, columns), Hash: n.AccessMethod == "hash", Plain: !n.Unique || len(columns) < len(n.IndexParams),
 			},
 			IfNotExists: n.IfNotExists,
 		})
