@@ -87,7 +87,7 @@ func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope
 		return r.opaque(nameOf(t), cte.known, t)
 	}
 	rel := r.withQuery(cte)
-	columns := r.renameRelation(cte.with.Pos, rel, cte.with.Name, cte.with.Columns)
+	columns := r.renameRelation(cte.with.Pos, rel, theQuery(cte.with.Name), cte.with.Columns)
 	columns = append(columns, r.added(cte.with)...)
 	if rel.open == nil {
 		cte.known = columns
@@ -100,7 +100,7 @@ func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope
 	if cte.with.Search != nil || cte.with.Cycle != nil {
 		r.full(cte.with.Pos, "SEARCH or CYCLE", "")
 	}
-	columns = r.rename(t.Pos, columns, nameOf(t), t.Columns, rel.open != nil)
+	columns = r.rename(t.Pos, columns, theTable(nameOf(t)), t.Columns, rel.open != nil)
 	return rel.node, rel.under(nameOf(t), columns)
 }
 
@@ -115,7 +115,7 @@ func (r *resolver) withQuery(cte *cteScope) relation {
 	return r.with(union.With, union.Recursive, cte.sees(), func(s *scope) relation {
 		left := r.query(union.Left, s)
 		if left.open == nil {
-			cte.columns = r.renameRelation(cte.with.Pos, left, cte.with.Name, cte.with.Columns)
+			cte.columns = r.renameRelation(cte.with.Pos, left, theQuery(cte.with.Name), cte.with.Columns)
 		}
 		return r.united(union, left, s)
 	})

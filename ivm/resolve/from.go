@@ -87,7 +87,7 @@ func (r *resolver) tableRef(t *sqltext.TableRef, before *scope) (algebra.Node, *
 		node, rel = r.source(t, table)
 	}
 	named := namedTable{
-		name: nameOf(t), columns: r.renameRelation(t.Pos, rel, nameOf(t), t.Columns), open: rel.open != nil,
+		name: nameOf(t), columns: r.renameRelation(t.Pos, rel, theTable(nameOf(t)), t.Columns), open: rel.open != nil,
 		stored: table.Kind != catalog.View && table.Kind != catalog.StreamTable,
 	}
 	if t.Alias == "" {
@@ -202,7 +202,7 @@ func (r *resolver) subquery(item *sqltext.SubqueryRef, before *scope) (algebra.N
 	if item.Lateral && len(props.New(r.columns).Of(rel.node).Outer) > 0 {
 		r.full(item.Pos, "LATERAL subquery that reads what stands before it", "")
 	}
-	columns := r.renameRelation(item.Pos, rel, item.Alias, item.Columns)
+	columns := r.renameRelation(item.Pos, rel, theTable(item.Alias), item.Columns)
 	return rel.node, rel.under(item.Alias, columns)
 }
 
@@ -217,18 +217,18 @@ func (r *resolver) opaque(name string, columns []column, t *sqltext.TableRef) (a
 		r.types[fresh[len(fresh)-1].id] = r.exactType(c.id)
 	}
 	if t != nil {
-		fresh = r.rename(t.Pos, fresh, name, t.Columns, open)
+		fresh = r.rename(t.Pos, fresh, theTable(name), t.Columns, open)
 	}
 	return &algebra.Values{}, &scope{open: open, tables: []namedTable{{name: name, columns: fresh, open: open}}, visible: fresh}
 }
 
 // renameRelation gives the columns of a relation the names that an alias lists.
-func (r *resolver) renameRelation(at int, rel relation, table string, names []string) []column {
-	return r.rename(at, rel.columns(), table, names, rel.open != nil)
+func (r *resolver) renameRelation(at int, rel relation, what string, names []string) []column {
+	return r.rename(at, rel.columns(), what, names, rel.open != nil)
 }
 
 // rename gives columns the names that an alias lists. Where others are not known, it may name those.
-func (r *resolver) rename(at int, columns []column, table string, names []string, open bool) []column {
+func (r *resolver) rename(at int, columns []column, what string, names []string, open bool) []column {
 	columns = slices.Clone(columns)
 	if open {
 		for _, name := range names[min(len(names), len(columns)):] {
@@ -236,7 +236,7 @@ func (r *resolver) rename(at int, columns []column, table string, names []string
 		}
 	}
 	if len(names) > len(columns) {
-		r.errs.Add(tooManyNames(r.pos(at), table, len(columns), len(names)))
+		r.errs.Add(tooManyNames(r.pos(at), what, len(columns), len(names)))
 		for _, name := range names[len(columns):] { // which have been said to be too many
 			columns = append(columns, column{name, r.columns.New(algebra.Info{Name: name})})
 		}

@@ -25,7 +25,7 @@ func (r *resolver) function(item *sqltext.FunctionRef, before *scope) (algebra.N
 	if name == "" {
 		name = sqltext.FigureName(item.Functions[0].Call, nil)
 	}
-	columns = r.rename(max(0, item.Pos), columns, name, item.Columns, open)
+	columns = r.rename(max(0, item.Pos), columns, theTable(name), item.Columns, open)
 	return &algebra.Values{}, &scope{open: open, tables: []namedTable{{name: name, columns: columns, open: open}}, visible: columns}
 }
 
@@ -95,6 +95,6 @@ func (r *resolver) xmlTable(item *sqltext.XMLTableRef, before *scope) (algebra.N
 	if name == "" {
 		name = "xmltable"
 	}
-	columns = r.rename(max(0, item.Pos), columns, name, item.Columns, false)
+	columns = r.rename(max(0, item.Pos), columns, theTable(name), item.Columns, false)
 	return &algebra.Values{}, &scope{tables: []namedTable{{name: name, columns: columns}}, visible: columns}
 }

@@ -103,7 +103,7 @@ func (r *resolver) aliased(j *sqltext.JoinRef, s *scope) *scope {
 	if j.Alias == "" {
 		return s
 	}
-	columns := r.rename(j.Pos, s.visible, j.Alias, j.Columns, s.open)
+	columns := r.rename(j.Pos, s.visible, theTable(j.Alias), j.Columns, s.open)
 	return &scope{tables: []namedTable{{name: j.Alias, columns: columns, open: s.open}}, visible: columns, open: s.open, order: s.order}
 }
 

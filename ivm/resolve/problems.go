@@ -72,10 +72,14 @@ func repeatedTable(at diag.Pos, name string) diag.Error {
 	}
 }
 
-func tooManyNames(at diag.Pos, table string, have, given int) diag.Error {
+// theTable and theQuery are what messages call an item of FROM and a query of WITH.
+func theTable(name string) string { return fmt.Sprintf("table %q", name) }
+func theQuery(name string) string { return fmt.Sprintf("WITH query %q", name) }
+
+func tooManyNames(at diag.Pos, what string, have, given int) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "column-count",
-		Message: fmt.Sprintf("table %q has %d columns available but %d columns specified", table, have, given),
+		Message: fmt.Sprintf("%s has %d columns available but %d columns specified", what, have, given),
 	}
 }
 
