@@ -20,6 +20,7 @@ type Catalog struct {
 	collations  map[name]bool                   // whether they are deterministic
 	textSearch  map[name]bool                   // configurations, and with true dictionaries
 	extensions  map[string]string               // their schemas
+	sorted      map[string]bool                 // PostgreSQL's own types that have a default btree operator class by the DDL alone
 	multiranges map[name]bool                   // types that are made beside range types
 	checker     DDLChecker                      // of queries and expressions; may be nil
 	opaque      bool                            // DDL has blocks of code, which may make anything
@@ -47,6 +48,7 @@ func New(path ...string) *Catalog {
 		collations:  map[name]bool{},
 		textSearch:  map[name]bool{},
 		extensions:  map[string]string{},
+		sorted:      map[string]bool{},
 		multiranges: map[name]bool{},
 		bodies:      map[string]sqltext.FunctionBody{},
 	}

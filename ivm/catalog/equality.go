@@ -92,7 +92,11 @@ func (s *script) createOperatorClass(d *ddl.CreateOperatorClass) {
 	typ := s.resolve(d.Type)
 	t := s.types[name{typ.Schema, typ.Name}]
 	switch {
-	case t == nil || !d.Default:
+	case !d.Default:
+	case t == nil:
+		if d.Method == "btree" {
+			s.sorted[s.TypeIn(s.path, d.Type)] = true
+		}
 	case d.Method == "hash":
 		t.Equality = HashedEquality
 	case d.Method == "btree":

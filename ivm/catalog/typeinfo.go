@@ -130,6 +130,9 @@ func (c *Catalog) TypeInfo(typ string) (info TypeInfo, known bool) {
 		return TypeInfo{Kind: ArrayKind, Category: "A", Elem: element, Compared: info.Compared}, known
 	}
 	if info, known = builtin().kinds[typ]; known {
+		if c.sorted[typ] {
+			info.Compared = max(info.Compared, OrderedEquality)
+		}
 		return info, true
 	}
 	t, err := sqltext.ParseType(typ)
