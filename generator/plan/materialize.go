@@ -44,7 +44,7 @@ func inboxFile(i *spec.Inbox) string { return "inbox " + i.Name }
 
 // relationOf is the stream table with the messages of an inbox for which a condition holds.
 func relationOf(i *spec.Inbox, view render.Inbox, name render.Name, cond string, schedule spec.Schedule) spec.StreamTable {
-	query := fmt.Sprintf("select %s\nfrom %s i\nwhere %s\n", view.Columns("i"), view.Table, cond)
+	query := fmt.Sprintf("select %s\nfrom %s i\nwhere %s\n", view.Listed("i"), view.Table, cond)
 	return spec.StreamTable{
 		Place: i.Place, Name: sqltext.Qualified(name.Schema, name.Name), Relation: spec.Name(name),
 		Query: spec.Query{Block: diag.WholeFile(inboxFile(i), query), At: i.At}, RefreshMode: spec.RefreshAuto, Schedule: schedule,

@@ -40,6 +40,9 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		DeadLetter:  i.DeadLetter,
 		Stats:       i.Stats,
 
+		Columns: render.ManagedColumns(i.BackOff() != nil),
+		Order:   render.Arrival,
+
 		Materialize: i.Materialize,
 
 		DegradedAge:     i.Health.DegradedPendingAge.Interval(),
@@ -81,7 +84,7 @@ func inboxRelations(s *spec.Spec, i *spec.Inbox) render.InboxRelations {
 		pending = internal("_pending")
 	}
 	return render.InboxRelations{
-		Table: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: internal("_claim_cursor"),
+		Table: render.Name(i.Relation), Rows: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: internal("_claim_cursor"),
 		HighWatermark: internal("_high_watermark"),
 		PendingView:   in("_pending"), Pending: pending, DLQView: in("_dlq"), StatsView: in("_stats"), Attempts: attempts,
 	}

@@ -30,6 +30,7 @@ func funcs() template.FuncMap {
 	all["indented"] = Indented
 	all["indentedEnd"] = indentedEnd
 	all["deeper"] = sqltext.Deeper
+	all["arrival"] = func() Order { return Arrival }
 	all["inc"] = func(n int) int { return n + 1 }
 	all["dec"] = func(n int) int { return n - 1 }
 	all["jinjaText"] = jinjaText

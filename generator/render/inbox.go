@@ -23,6 +23,9 @@ type Inbox struct {
 
 	Notify *Notify
 
+	Columns Columns
+	Order   Order // in which claims hand messages out
+
 	Materialize bool // pending messages and dead letters are stream tables
 
 	ProcessedRetention string // interval constants; empty where the settings rule
@@ -40,6 +43,7 @@ type Inbox struct {
 // InboxRelations are the table, sequences, index and views of an inbox. What else is kept of it stands in tables that all inboxes share.
 type InboxRelations struct {
 	Table, OrderIndex, ClaimCursor, HighWatermark Name
+	Rows                                          Name // what shows the table under the names of a managed inbox's columns: the table itself, if it is one
 	PendingView, DLQView, StatsView               Name
 	Pending                                       Name // the view of messages that are pending now: PendingView, unless that is a stream table
 	Attempts                                      []Attempts
@@ -103,14 +107,26 @@ func (e Extension) DueAt(a string) string {
 // Micros is a timestamp as microseconds since 1970.
 func (i Inbox) Micros(timestamp string) string { return micros(timestamp) }
 
-// Columns lists the table's columns of row a.
-func (i Inbox) Columns(a string) string {
-	names := []string{"event_id", "event_type", "source", "aggregate_id", "payload", "received_at", "processed_at", "error", "retry_count", "trace_id"}
-	if i.Retry != nil {
-		names = append(names, "available_at")
+// Listed lists the columns of row a that views of the inbox have.
+func (i Inbox) Listed(a string) string {
+	var names []string
+	for _, column := range i.Columns.all() {
+		names = append(names, column.String())
 	}
 	half := len(names) - 4
 	return a + "." + strings.Join(names[:half], ", "+a+".") + ",\n       " + a + "." + strings.Join(names[half:], ", "+a+".")
+}
+
+// Received lists the columns that receiving a message sets. A computed id sets itself.
+func (i Inbox) Received() string {
+	c := i.Columns
+	var names []string
+	for _, column := range []ColumnName{c.ID, c.EventType, c.Payload, c.Source, c.AggregateID, c.TraceID, c.AvailableAt} {
+		if column != "" && (column != c.ID || i.EventID == "") {
+			names = append(names, column.String())
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // AloneFrom is the number of attempts, half of them but one, from which on a message is claimed alone.
