@@ -10,9 +10,6 @@ import (
 func (w *writer) settings() part {
 	t := &table{Head: []string{"Setting", "Value", "Default", "What it does", "Session"}}
 	for _, s := range w.Settings {
-		if !w.matters(s.Name) {
-			continue
-		}
 		session := "yes"
 		if s.Guarded {
 			session = "no"
@@ -27,17 +24,6 @@ func (w *writer) settings() part {
 			"Those marked “Session” can also be set for a session, role or database, as `pg_trickle.NAME`; the others decide what is deleted, and only the table counts for them."))),
 		{Table: t},
 	}}
-}
-
-// matters reports whether anything here reads a setting.
-func (w *writer) matters(name string) bool {
-	switch {
-	case strings.HasPrefix(name, "inbox_"):
-		return len(w.Inboxes) > 0
-	case strings.HasPrefix(name, "outbox_"), strings.HasPrefix(name, "consumer_"):
-		return len(w.Outboxes) > 0
-	}
-	return slices.ContainsFunc(w.Objects, func(o object) bool { return strings.Contains(o.SQL, "pgt_setting('"+name+"')") })
 }
 
 // roles says what the roles of the spec may do with what is described here.

@@ -106,8 +106,7 @@ func (b *builder) addCreated(c created, options ...option) {
 	case c.of.Schema == b.internal:
 		o.Comment = ""
 	default:
-		summary, _, _ := strings.Cut(o.Comment, ". ")
-		o.Comment = sqltext.Marked(strings.TrimSuffix(summary, ".")+".", b.mark)
+		o.Comment = sqltext.Marked(summary(o.Comment), b.mark)
 	}
 	_, o.Shared = c.data.(render.Extension)
 	b.claimName(c.of.Statement)
@@ -119,6 +118,14 @@ func (b *builder) addCreated(c created, options ...option) {
 			SQL: "revoke execute on function " + c.of.Signature() + " from public;\n", Section: sectionOf(c.data),
 		}, nil)
 	}
+}
+
+// summary is a header's first sentence, without what follows a colon or semicolon: enough for \df+ and \d+, and mostly one line of a script.
+func summary(header string) string {
+	for _, end := range []string{". ", ": ", "; "} {
+		header, _, _ = strings.Cut(header, end)
+	}
+	return strings.TrimSuffix(header, ".") + "."
 }
 
 // definer reports whether a trigger function runs with its owner's rights.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -11,11 +12,6 @@ import (
 // viewOf builds the view model of a spec without its stream tables.
 func viewOf(s *spec.Spec) render.Extension {
 	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, Schemas: schemasOf(s), Every: tickEvery(s)}
-	for _, def := range spec.SettingDefs {
-		view.Settings = append(view.Settings, render.Setting{
-			Name: def.Name, Value: s.Settings.Value(def.Name), Default: def.Default, About: def.About, Switch: def.IsSwitch(), Positive: def.Min > 0, Guarded: def.Guarded,
-		})
-	}
 	for n := range s.Inboxes {
 		inbox := viewOfInbox(s, &s.Inboxes[n])
 		view.Inboxes = append(view.Inboxes, inbox)
@@ -23,6 +19,25 @@ func viewOf(s *spec.Spec) render.Extension {
 	view.Outboxes, view.Groups = viewOfOutboxes(s)
 	view.GroupLock = groupLock(s)
 	return view
+}
+
+// settingsOf are the settings that something of a spec reads.
+func settingsOf(s *spec.Spec, view render.Extension) []render.Setting {
+	readers := map[spec.Reader]bool{
+		spec.OfInboxes:        len(s.Inboxes) > 0,
+		spec.OfOrderedInboxes: slices.ContainsFunc(s.Inboxes, func(i spec.Inbox) bool { return i.Ordering != nil }),
+		spec.OfOutboxes:       len(view.Outboxes) > 0,
+		spec.OfChanges:        len(view.MadeOutboxes()) > 0,
+	}
+	var settings []render.Setting
+	for _, def := range spec.SettingDefs {
+		if readers[def.Of] {
+			settings = append(settings, render.Setting{
+				Name: def.Name, Value: s.Settings.Value(def.Name), Default: def.Default, About: def.About, Switch: def.IsSwitch(), Positive: def.Min > 0, Guarded: def.Guarded,
+			})
+		}
+	}
+	return settings
 }
 
 func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {

@@ -71,8 +71,8 @@ func (e Extension) InboxNames() []string {
 	return names
 }
 
-// HasSettings reports whether anything reads a setting: inboxes and outboxes do.
-func (e Extension) HasSettings() bool { return len(e.Inboxes)+len(e.Outboxes) > 0 }
+// HasSettings reports whether anything reads a setting.
+func (e Extension) HasSettings() bool { return len(e.Settings) > 0 }
 
 // Computed lists the inboxes whose ids are computed from payloads.
 func (e Extension) Computed() []Inbox {

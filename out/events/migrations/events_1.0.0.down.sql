@@ -59,8 +59,7 @@ begin
     limit 1
     into v_found;
     if found then
-        raise exception using
-            errcode = '42710',
+        raise exception using errcode = '42710',
             message = format('%s was not made by extension %s: %s', v_found.kind, 'events', v_found.name),
             detail = format('It is of role %s, and extension %s did not make it.', v_found.owner, 'events'),
             hint = 'Put back what it was, which sluice diff --dsn shows; if it is that, end its comment with (Sluice: events in events).';

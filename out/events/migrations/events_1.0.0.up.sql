@@ -27,7 +27,7 @@ create table events.pgt_extension (
     installed_at timestamptz not null default now(),
     manifest     text -- of what sluice apply installed: it upgrades and uninstalls by it
 );
-comment on table events.pgt_extension is 'The version of extension events that is installed: one row. (Sluice: events in events)';
+comment on table events.pgt_extension is 'The version of extension events that is installed. (Sluice: events in events)';
 
 -- Settings, which the owner changes with update.
 create table events.pgt_settings (
@@ -66,25 +66,14 @@ begin
            d.value,
            d.at_least
     from (values
-        ('outbox_enabled', 'on', null, true),
         ('outbox_retention_hours', '24', 0, false),
         ('outbox_drain_batch_size', '10000', 1, true),
-        ('outbox_inline_threshold_rows', '10000', 0, true),
-        ('outbox_claim_check_batch_size', '1000', 1, true),
         ('outbox_drain_interval_seconds', '60', 1, true),
         ('outbox_storage_critical_mb', '1024', 1, true),
-        ('outbox_skip_empty_delta', 'on', null, true),
         ('outbox_force_retention', 'off', null, false),
         ('consumer_dead_threshold_hours', '24', 1, false),
         ('consumer_stale_offset_threshold_days', '7', 1, false),
-        ('consumer_cleanup_enabled', 'on', null, false),
-        ('inbox_enabled', 'on', null, true),
-        ('inbox_processed_retention_hours', '72', 0, false),
-        ('inbox_dlq_retention_hours', '0', 0, false),
-        ('inbox_drain_batch_size', '1000', 1, true),
-        ('inbox_drain_interval_seconds', '60', 1, true),
-        ('inbox_dlq_alert_max_per_refresh', '10', 0, true),
-        ('ordering_gap_alert_seconds', '30', 1, true)
+        ('consumer_cleanup_enabled', 'on', null, false)
     ) d (name, value, at_least, in_session)
     left join events.pgt_settings s on s.name = d.name
     where p_name is null or d.name = p_name;
@@ -218,7 +207,7 @@ create table events_internal.pgt_consumers (
     primary key (group_no, consumer_id)
 ) with (fillfactor = 50);
 
--- Claim checks that a consumer group has read to the end: retention keeps the others.
+-- Claim checks that a group has read to the end: retention keeps the others.
 create table events.pgt_consumer_claim_check_acks (
     group_name  text        not null,
     outbox_name text        not null,
@@ -226,8 +215,7 @@ create table events.pgt_consumer_claim_check_acks (
     consumed_at timestamptz not null default clock_timestamp(),
     primary key (outbox_name, outbox_id, group_name)
 );
-comment on table events.pgt_consumer_claim_check_acks is
-    'Claim checks that a consumer group has read to the end: retention keeps the others. (Sluice: events in events)';
+comment on table events.pgt_consumer_claim_check_acks is 'Claim checks that a group has read to the end. (Sluice: events in events)';
 
 -- Rows that polls with event types have passed over: for polls that ask for their type, or for any. A row for some of one type.
 create table events_internal.pgt_passed_rows (
@@ -241,7 +229,8 @@ create table events_internal.pgt_passed_rows (
 ) with (fillfactor = 50);
 create index pgt_passed_rows_type on events_internal.pgt_passed_rows (group_no, event_type, first_id);
 
--- Rows that a group rejected or did not commit in max_attempts attempts. They stay in the outbox; replay_dead_letters gives them back.
+-- Dead letters of groups: rows that they rejected or did not commit in max_attempts attempts. They stay in the outbox; replay_dead_letters
+-- gives them back.
 create table events.pgt_consumer_dead_letters (
     group_name   text        not null,
     id           bigint      not null,
@@ -257,8 +246,7 @@ create table events.pgt_consumer_dead_letters (
     dead_at      timestamptz not null default clock_timestamp(),
     primary key (group_name, id)
 );
-comment on table events.pgt_consumer_dead_letters is
-    'Rows that a group rejected or did not commit in max_attempts attempts. (Sluice: events in events)';
+comment on table events.pgt_consumer_dead_letters is 'Dead letters of groups. (Sluice: events in events)';
 
 -- The last id drawn for an outbox, 0 if none; its last visible id; and when the first row above an id was published. Null if there is none.
 -- Reads the outbox and its sequence.
@@ -528,9 +516,7 @@ declare
     );
 begin
     if cardinality(v_names) = 0 then
-        raise exception using
-            errcode = '42704',
-            message = 'outbox not enabled for stream table: ' || coalesce(p_outbox, '<null>'),
+        raise exception using errcode = '42704', message = 'outbox not enabled for stream table: ' || coalesce(p_outbox, '<null>'),
             detail = 'Extension events has no enabled outbox of this name.',
             hint = 'Its outboxes: account_events, shop_events.';
     end if;
@@ -726,7 +712,7 @@ begin
 end;
 $function$;
 
--- Publishes an event to an outbox in the caller's transaction. Returns its id.
+-- Publishes an event: in the caller's transaction. Returns its id.
 -- Writes the outbox.
 create function events.outbox_publish(
     p_outbox text, p_event_type text, p_payload jsonb, p_aggregate_id text default null, p_headers jsonb default '{}'
@@ -738,9 +724,7 @@ declare
     v_id bigint;
 begin
     if p_event_type is null or p_payload is null or jsonb_typeof(p_headers) is distinct from 'object' then
-        raise exception using
-            errcode = '22023',
-            message = case when p_event_type is null then 'p_event_type must not be null'
+        raise exception using errcode = '22023', message = case when p_event_type is null then 'p_event_type must not be null'
                 when p_payload is null then 'p_payload must not be null' else 'p_headers must be a JSON object' end,
             detail = 'Outbox ' || coalesce(p_outbox, '<null>') || '.',
             hint = 'An event has a type, a payload, and headers by name.';
@@ -755,8 +739,7 @@ begin
             values (p_event_type, p_aggregate_id, p_payload, p_headers)
             returning id into v_id;
         else
-            raise exception using
-                errcode = '42704',
+            raise exception using errcode = '42704',
                 message = 'outbox not enabled for stream table: ' || coalesce(p_outbox, '<null>'),
                 detail = 'Extension events has no event outbox of this name.',
                 hint = 'Its event outboxes: shop_events, account_events.';
@@ -764,8 +747,7 @@ begin
     return v_id;
 end;
 $function$;
-comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is
-    'Publishes an event to an outbox in the caller''s transaction. (Sluice: events in events)';
+comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is 'Publishes an event. (Sluice: events in events)';
 
 -- Publishes an event whose key is of another type than text, such as uuid or bigint.
 create function events.outbox_publish(
@@ -779,7 +761,7 @@ $function$;
 comment on function events.outbox_publish(text, text, jsonb, anynonarray, jsonb) is
     'Publishes an event whose key is of another type than text, such as uuid or bigint. (Sluice: events in events)';
 
--- Publishes events to an outbox in the caller's transaction: a JSON array of objects with event_type, payload, aggregate_id and headers.
+-- Publishes events: a JSON array of objects with event_type, payload, aggregate_id and headers. In the caller's transaction.
 -- Writes the outbox. Returns the ids in the order of the array.
 create function events.outbox_publish_many(p_outbox text, p_events jsonb)
     returns setof bigint
@@ -797,8 +779,7 @@ begin
         );
     end if;
     if v_wrong is not null then
-        raise exception using
-            errcode = '22023',
+        raise exception using errcode = '22023',
             message = case v_wrong when 0 then 'p_events must be a JSON array' else 'p_events: event ' || v_wrong || ' is not valid' end,
             detail = 'Outbox ' || coalesce(p_outbox, '<null>') || '.',
             hint = 'An event is an object: a text event_type, a payload, and optionally aggregate_id and headers, an object.';
@@ -825,9 +806,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.outbox_publish_many(text, jsonb) is
-    'Publishes events to an outbox in the caller''s transaction: a JSON array of objects with event_type, payload, aggregate_id and '
-    'headers. (Sluice: events in events)';
+comment on function events.outbox_publish_many(text, jsonb) is 'Publishes events. (Sluice: events in events)';
 
 -- The state of one outbox, or of all.
 -- Reads the outboxes.
@@ -925,21 +904,15 @@ begin
     end if;
     select g.* into v_group from events.pgt_consumer_groups g where g.group_name = p_group;
     if not found then
-        raise exception using
-            errcode = '42704',
-            message = 'consumer group not found: ' || coalesce(p_group, '<null>'),
+        raise exception using errcode = '42704', message = 'consumer group not found: ' || coalesce(p_group, '<null>'),
             detail = 'Extension events has no consumer group of this name.',
             hint = 'events.create_consumer_group makes one.';
     elsif coalesce(p_consumer, '') = '' or octet_length(p_consumer) > 255 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_consumer must have 1 to 255 bytes',
+        raise exception using errcode = '22023', message = 'p_consumer must have 1 to 255 bytes',
             detail = 'Its name identifies a consumer within its group.',
             hint = 'Use a name that stays the same across restarts, such as the host or the number of a replica.';
     elsif p_function is not null and current_setting('transaction_isolation') <> 'read committed' then
-        raise exception using
-            errcode = '25001',
-            message = p_function || ' must run in a READ COMMITTED transaction',
+        raise exception using errcode = '25001', message = p_function || ' must run in a READ COMMITTED transaction',
             detail = format('This one is %s: it would not see what other consumers were granted.',
                 upper(current_setting('transaction_isolation'))),
             hint = 'Call it in a transaction of its own; only the work needs another isolation level.';
@@ -1578,9 +1551,7 @@ declare
     v_gaps   boolean;
 begin
     if not (p_group.outbox_name in ('shop_events')) or p_event_types = '{}' or array_position(p_event_types, null) is not null then
-        raise exception using
-            errcode = '22023',
-            message = 'p_event_types must name types of an outbox of events without an order',
+        raise exception using errcode = '22023', message = 'p_event_types must name types of an outbox of events without an order',
             detail = format('Outbox %s, types %s.', p_group.outbox_name, p_event_types),
             hint = 'Leave it out for all rows, as consumers of an ordered outbox and of the changes of a stream table do.';
     end if;
@@ -1763,7 +1734,7 @@ begin
 end;
 $function$;
 
--- Creates a consumer group of an outbox that begins with rows that commit from now on (latest) or with all rows (earliest). Returns its id.
+-- Creates a consumer group: it begins with rows that commit from now on (latest) or with all rows (earliest). Returns its id.
 -- Writes pgt_consumer_groups, pgt_lease_log.
 create function events.create_consumer_group(
     p_group text, p_outbox text, p_auto_offset_reset text default 'latest', p_max_attempts integer default null
@@ -1776,8 +1747,7 @@ declare
     v_group  events.pgt_consumer_groups;
 begin
     if (octet_length(p_group) between 1 and 63 and p_auto_offset_reset in ('latest', 'earliest')) is not true or p_max_attempts < 1 then
-        raise exception using
-            errcode = '22023',
+        raise exception using errcode = '22023',
             message = 'p_group must have 1 to 63 bytes, p_auto_offset_reset be latest or earliest, p_max_attempts be 1 or more',
             detail = format('Consumer group %L, p_auto_offset_reset %L, p_max_attempts %L.', p_group, p_auto_offset_reset, p_max_attempts),
             hint = 'latest is what commits from now on, earliest all rows; p_max_attempts null is any number.';
@@ -1795,9 +1765,7 @@ begin
     end if;
     if (v_group.outbox_name, v_group.auto_offset_reset, v_group.max_attempts) is distinct from
         (v_outbox, p_auto_offset_reset, p_max_attempts) then
-        raise exception using
-            errcode = '42710',
-            message = 'consumer group already exists: ' || p_group,
+        raise exception using errcode = '42710', message = 'consumer group already exists: ' || p_group,
             detail = format('It consumes %s, %s, with max_attempts %s.', v_group.outbox_name, v_group.auto_offset_reset,
                 coalesce(v_group.max_attempts::text, 'null')),
             hint = 'Choose another name, or drop_consumer_group first, which forgets where it stands.';
@@ -1805,11 +1773,9 @@ begin
     return v_group.group_id;
 end;
 $function$;
-comment on function events.create_consumer_group(text, text, text, int4) is
-    'Creates a consumer group of an outbox that begins with rows that commit from now on (latest) or with all rows (earliest). (Sluice: '
-    'events in events)';
+comment on function events.create_consumer_group(text, text, text, int4) is 'Creates a consumer group. (Sluice: events in events)';
 
--- Drops a consumer group with its leases, dead letters and acknowledgements. The outbox stays as it is.
+-- Drops a consumer group: with its leases, dead letters and acknowledgements. The outbox stays as it is.
 -- Writes pgt_consumer_groups and all tables that refer to it.
 create function events.drop_consumer_group(p_group text, p_if_exists boolean default false)
     returns void
@@ -1832,10 +1798,9 @@ begin
     delete from events.pgt_consumer_groups g where g.group_no = v_group;
 end;
 $function$;
-comment on function events.drop_consumer_group(text, bool) is
-    'Drops a consumer group with its leases, dead letters and acknowledgements. (Sluice: events in events)';
+comment on function events.drop_consumer_group(text, bool) is 'Drops a consumer group. (Sluice: events in events)';
 
--- Grants a consumer the next rows of its group's outbox, in id order, or again, under a new lease, the rows that it still holds.
+-- Grants a consumer rows: the next of its group's outbox, in id order, or again, under a new lease, those that it still holds.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumers, pgt_passed_rows.
 -- With p_event_types, the group's other rows stay for polls that name their types, or none.
 -- Commit a poll at once: polls of one group wait for each other. Then do the work and commit_offset in a second transaction.
@@ -1880,9 +1845,7 @@ begin
         perform events_internal.pgt_group(p_group, p_consumer, 'poll_outbox');
     end if;
     if p_batch_size is null or p_batch_size < 1 or p_visibility_seconds is null or p_visibility_seconds < 1 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_batch_size, p_visibility_seconds: each must be 1 or more',
+        raise exception using errcode = '22023', message = 'p_batch_size, p_visibility_seconds: each must be 1 or more',
             detail = 'Consumer group ' || p_group || '.',
             hint = 'Give the most rows to be granted, and how long they take to process.';
     elsif v_group.group_no is null or v_group.paused_at is not null then -- attach() made it just now, or it is paused
@@ -2020,9 +1983,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.poll_outbox(text, text, int4, int4, text[]) is
-    'Grants a consumer the next rows of its group''s outbox, in id order, or again, under a new lease, the rows that it still holds. '
-    '(Sluice: events in events)';
+comment on function events.poll_outbox(text, text, int4, int4, text[]) is 'Grants a consumer rows. (Sluice: events in events)';
 
 -- Raises LeaseLost if a consumer has lost its lease p_lease_id, or, if that is null, a lease of p_ids. A committed lease is not lost.
 -- Reads pgt_lease_log.
@@ -2049,8 +2010,7 @@ begin
                 and (c.committed_id = upper(p_ids) - 1 or c.state = 'done' and c.ids @> (upper(p_ids) - 1))
           )
     ) then
-        raise exception using
-            errcode = '55000',
+        raise exception using errcode = '55000',
             message = format('lease lost: consumer %s of group %s', p_consumer, p_group.group_name),
             detail = 'Its time ran out, the group was moved, or its name has polled again; the rows are handled by others.',
             hint = 'Roll back the work. If it took too long, take a longer visibility timeout, or call extend_lease.';
@@ -2111,7 +2071,8 @@ begin
 end;
 $function$;
 
--- Commits what a consumer was granted up to an id. Returns the highest id committed now, 0 if none; LeaseLost if a lease was lost.
+-- Commits rows up to an id: those that a consumer was granted. Returns the highest id committed now, 0 if none; LeaseLost if a lease was
+-- lost.
 -- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost also if the consumer's name has polled again since.
 create function events.commit_offset(p_group text, p_consumer text, p_last_offset bigint, p_lease_id bigint default null)
     returns bigint
@@ -2129,9 +2090,7 @@ declare
     v_last   bigint;
 begin
     if p_last_offset is null then
-        raise exception using
-            errcode = '22023',
-            message = 'p_last_offset must not be null',
+        raise exception using errcode = '22023', message = 'p_last_offset must not be null',
             detail = format('Consumer group %s, consumer %s.', p_group, p_consumer),
             hint = 'Give the id of the last row that was handled.';
     end if;
@@ -2164,10 +2123,9 @@ begin
     return coalesce(v_last, 0);
 end;
 $function$;
-comment on function events.commit_offset(text, text, int8, int8) is
-    'Commits what a consumer was granted up to an id. (Sluice: events in events)';
+comment on function events.commit_offset(text, text, int8, int8) is 'Commits rows up to an id. (Sluice: events in events)';
 
--- Acknowledges rows of a consumer in any order. Returns how many. LeaseLost if the consumer lost some of them, or others have them.
+-- Acknowledges leased rows: in any order. Returns how many. LeaseLost if the consumer lost some of them, or others have them.
 -- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost also if the consumer's name has polled again since.
 create function events.ack_rows(p_group text, p_consumer text, p_ids bigint[], p_lease_id bigint default null)
     returns bigint
@@ -2182,9 +2140,9 @@ begin
     );
 end;
 $function$;
-comment on function events.ack_rows(text, text, int8[], int8) is 'Acknowledges rows of a consumer in any order. (Sluice: events in events)';
+comment on function events.ack_rows(text, text, int8[], int8) is 'Acknowledges leased rows. (Sluice: events in events)';
 
--- Puts leased rows of a consumer into its group's dead letters. Returns how many. Locks only the consumer's own leases.
+-- Makes leased rows dead letters. Returns how many. Locks only the consumer's own leases.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. LeaseLost as in ack_rows.
 create function events.reject_rows(p_group text, p_consumer text, p_ids bigint[], p_error text, p_lease_id bigint default null)
     returns bigint
@@ -2199,10 +2157,9 @@ begin
     );
 end;
 $function$;
-comment on function events.reject_rows(text, text, int8[], text, int8) is
-    'Puts leased rows of a consumer into its group''s dead letters. (Sluice: events in events)';
+comment on function events.reject_rows(text, text, int8[], text, int8) is 'Makes leased rows dead letters. (Sluice: events in events)';
 
--- Gives leased rows of a consumer back to its group, null for all, to be granted again after p_delay. Returns how many.
+-- Gives rows back: leased ones of a consumer, null for all, to be granted again after p_delay. Returns how many.
 -- Writes pgt_lease_log, pgt_consumer_dead_letters. LeaseLost as in ack_rows.
 --
 -- With p_error it was an attempt; rows that had all their attempts become dead letters. Of an ordered outbox all that the consumer holds
@@ -2220,9 +2177,7 @@ declare
     v_count bigint := 0::bigint;
 begin
     if (p_delay >= interval '0') is not true then
-        raise exception using
-            errcode = '22023',
-            message = 'p_delay must be zero or more',
+        raise exception using errcode = '22023', message = 'p_delay must be zero or more',
             detail = format('Consumer group %s, consumer %s.', p_group, p_consumer),
             hint = 'Give the time after which the rows are granted again.';
     end if;
@@ -2245,8 +2200,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.release_rows(text, text, int8[], "interval", text, int8) is
-    'Gives leased rows of a consumer back to its group, null for all, to be granted again after p_delay. (Sluice: events in events)';
+comment on function events.release_rows(text, text, int8[], "interval", text, int8) is 'Gives rows back. (Sluice: events in events)';
 
 -- Takes a consumer out of its group: gives back all that it holds, and no alert expects it any more. A poll brings it in again.
 -- Writes pgt_lease_log, pgt_consumers.
@@ -2261,10 +2215,9 @@ begin
     where g.group_name = p_group and c.group_no = g.group_no and c.consumer_id = p_consumer;
 end;
 $function$;
-comment on function events.leave_group(text, text) is
-    'Takes a consumer out of its group: gives back all that it holds, and no alert expects it any more. (Sluice: events in events)';
+comment on function events.leave_group(text, text) is 'Takes a consumer out of its group. (Sluice: events in events)';
 
--- Gives dead letters back to their group, due at once with no attempts counted, if the outbox still has them. Returns how many.
+-- Gives dead letters back to their group: due at once with no attempts counted, if the outbox still has them. Returns how many.
 -- Reads the outbox; writes pgt_consumer_dead_letters, pgt_lease_log.
 create function events.replay_dead_letters(p_group text, p_ids bigint[] default null)
     returns bigint
@@ -2296,11 +2249,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function events.replay_dead_letters(text, int8[]) is
-    'Gives dead letters back to their group, due at once with no attempts counted, if the outbox still has them. (Sluice: events in '
-    'events)';
+comment on function events.replay_dead_letters(text, int8[]) is 'Gives dead letters back to their group. (Sluice: events in events)';
 
--- Extends all leases of a consumer to now plus the extension, never to an earlier time. Returns that time, or now if it has no lease.
+-- Extends all leases of a consumer: to now plus the extension, never to an earlier time. Returns that time, or now if it has no lease.
 -- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost if that lease was lost.
 create function events.extend_lease(p_group text, p_consumer text, p_extension_seconds integer default 30, p_lease_id bigint default null)
     returns timestamptz
@@ -2312,9 +2263,7 @@ declare
     v_until timestamptz;
 begin
     if p_extension_seconds is null or p_extension_seconds < 1 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_extension_seconds must be 1 or more',
+        raise exception using errcode = '22023', message = 'p_extension_seconds must be 1 or more',
             detail = 'Consumer group ' || p_group || ', consumer ' || p_consumer || '.',
             hint = 'Give how many seconds the work still takes.';
     end if;
@@ -2332,10 +2281,9 @@ begin
     return coalesce(v_until, v_now);
 end;
 $function$;
-comment on function events.extend_lease(text, text, int4, int8) is
-    'Extends all leases of a consumer to now plus the extension, never to an earlier time. (Sluice: events in events)';
+comment on function events.extend_lease(text, text, int4, int8) is 'Extends all leases of a consumer. (Sluice: events in events)';
 
--- Moves a group so that the next row is the first above an id; 0 is the beginning, null the end. Ends all leases. Returns the offset.
+-- Moves a group to an offset: the next row is the first above it; 0 is the beginning, null the end. Ends all leases. Returns the offset.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters; notifies pg_trickle_alert.
 create function events.seek_offset(p_group text, p_consumer text, p_new_offset bigint)
     returns bigint
@@ -2346,11 +2294,8 @@ declare
     v_offset bigint;
 begin
     if p_new_offset < 0 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_new_offset must be zero or more',
-            detail = 'Consumer group ' || p_group || ', offset ' || p_new_offset || '.',
-            hint = '0 is the beginning, null the end.';
+        raise exception using errcode = '22023', message = 'p_new_offset must be zero or more',
+            detail = 'Consumer group ' || p_group || ', offset ' || p_new_offset || '.', hint = '0 is the beginning, null the end.';
     end if;
     v_offset := events_internal.pgt_start(v_group, p_new_offset);
     -- Dead letters that come again anyway are none any more.
@@ -2363,10 +2308,9 @@ begin
     return v_offset;
 end;
 $function$;
-comment on function events.seek_offset(text, text, int8) is
-    'Moves a group so that the next row is the first above an id; 0 is the beginning, null the end. (Sluice: events in events)';
+comment on function events.seek_offset(text, text, int8) is 'Moves a group to an offset. (Sluice: events in events)';
 
--- Records that a consumer is alive, at most once in ten seconds. Does not touch its leases.
+-- Records that a consumer is alive: at most once in ten seconds. Does not touch its leases.
 -- Writes pgt_consumers.
 create function events.consumer_heartbeat(p_group text, p_consumer text)
     returns void
@@ -2392,8 +2336,7 @@ begin
     );
 end;
 $function$;
-comment on function events.consumer_heartbeat(text, text) is
-    'Records that a consumer is alive, at most once in ten seconds. (Sluice: events in events)';
+comment on function events.consumer_heartbeat(text, text) is 'Records that a consumer is alive. (Sluice: events in events)';
 
 -- Pauses a group: polls return nothing. Commits continue.
 -- Writes pgt_consumer_groups.
@@ -2406,7 +2349,7 @@ begin
     update events.pgt_consumer_groups g set paused_at = coalesce(g.paused_at, clock_timestamp()) where g.group_name = p_group;
 end;
 $function$;
-comment on function events.pause_group(text) is 'Pauses a group: polls return nothing. (Sluice: events in events)';
+comment on function events.pause_group(text) is 'Pauses a group. (Sluice: events in events)';
 
 -- Resumes a paused group.
 -- Writes pgt_consumer_groups.
@@ -2444,15 +2387,14 @@ from (
 join events.pgt_consumer_groups g on g.group_no = c.group_no;
 comment on view events.pgt_consumer_offsets is 'The consumers of each group and how far each has committed. (Sluice: events in events)';
 
--- Leases of consumers, with those that have expired and were not granted again yet.
+-- Leases of consumers: also those that have expired and were not granted again yet.
 create view events.pgt_consumer_leases as
 select g.outbox_name, g.group_name, l.consumer_id, lower(l.ids) as first_id, upper(l.ids) - 1 as last_id, l.leased_at,
        l.until as visibility_until, l.attempts
 from events_internal.pgt_lease_log l
 join events.pgt_consumer_groups g on g.group_no = l.group_no
 where l.state = 'leased' and l.consumer_id is not null and not l.lost;
-comment on view events.pgt_consumer_leases is
-    'Leases of consumers, with those that have expired and were not granted again yet. (Sluice: events in events)';
+comment on view events.pgt_consumer_leases is 'Leases of consumers. (Sluice: events in events)';
 
 -- Leases that have not expired.
 create view events.pgt_consumer_active_leases as
@@ -2476,7 +2418,7 @@ from events.pgt_consumer_groups g
 cross join lateral events_internal.pgt_group_state(g) s;
 comment on view events.pgt_consumer_group_lag is 'How far each group is behind its outbox. (Sluice: events in events)';
 
--- The consumers of a group, or of all, and what the group has not committed. A group without consumers has one row.
+-- How far a group is behind, or all: the consumers, and what the group has not committed. A group without consumers has one row.
 -- Reads pgt_lease_log, pgt_consumers, the outbox.
 create function events.consumer_lag(p_group text default null)
     returns table (
@@ -2506,8 +2448,7 @@ begin
     order by s.group_name, c.consumer_id;
 end;
 $function$;
-comment on function events.consumer_lag(text) is
-    'The consumers of a group, or of all, and what the group has not committed. (Sluice: events in events)';
+comment on function events.consumer_lag(text) is 'How far a group is behind, or all. (Sluice: events in events)';
 
 -- Deletes finished rows of the lease log, but for the latest of each consumer. Keeps lost leases for a day.
 -- Writes pgt_lease_log.
@@ -2728,7 +2669,7 @@ end;
 $function$;
 comment on function events.detach() is 'Drops the triggers and stream tables of extension events. (Sluice: events in events)';
 
--- Recomputes derived data after a restore into another cluster. Its transaction ids and counts are not valid here.
+-- Recomputes derived data after a restore: transaction ids and counts of another cluster are not valid here.
 -- Writes pgt_lease_log, and pgt_version_history.
 create function events.after_restore()
     returns void
@@ -2748,7 +2689,7 @@ begin
     update events_internal.pgt_version_history h set row_xmin = h.xmin::text;
 end;
 $function$;
-comment on function events.after_restore() is 'Recomputes derived data after a restore into another cluster. (Sluice: events in events)';
+comment on function events.after_restore() is 'Recomputes derived data after a restore. (Sluice: events in events)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_version_history, pgt_extension.
@@ -2866,8 +2807,7 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure events.tick(bool) is
-    'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: events in events)';
+comment on procedure events.tick(bool) is 'Runs one pass of background work. (Sluice: events in events)';
 
 -- Runs the pass of tick() in the caller's transaction. For dbt and tests.
 create function events.tick_once()
@@ -2890,9 +2830,7 @@ declare
     v_next  timestamptz := clock_timestamp();
 begin
     if (p_for is not null and p_every >= interval '10 milliseconds') is not true then
-        raise exception using
-            errcode = '22023',
-            message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
+        raise exception using errcode = '22023', message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
             detail = format('p_for is %s, p_every is %s.', coalesce(p_for::text, '<null>'), coalesce(p_every::text, '<null>')),
             hint = 'For example: call events.run(''59 seconds'', ''1 second'').';
     end if;
@@ -2907,8 +2845,7 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure events.run("interval", "interval") is
-    'Ticks every p_every for p_for: the pg_cron job of every minute calls it. (Sluice: events in events)';
+comment on procedure events.run("interval", "interval") is 'Ticks every p_every for p_for. (Sluice: events in events)';
 
 -- ==== Outboxes ============================================================================================
 
@@ -2922,15 +2859,14 @@ create table events.outbox_shop_events (
     payload      jsonb       not null,
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
-comment on table events.outbox_shop_events is
-    'Events of outbox shop_events: published by outbox_publish or by plain inserts without id and created_at. (Sluice: events in events)';
+comment on table events.outbox_shop_events is 'Events of outbox shop_events. (Sluice: events in events)';
 
 -- Ids of outbox shop_events. The cache must stay 1: an id from a session's cache would follow higher ones.
 alter table events.outbox_shop_events alter column id add generated always as identity
     (sequence name events.outbox_shop_events_ids cache 1);
 comment on sequence events.outbox_shop_events_ids is 'Ids of outbox shop_events. (Sluice: events in events)';
 
--- The events of outbox shop_events as CloudEvents 1.0, one JSON document each.
+-- The events of outbox shop_events as CloudEvents 1.0: one JSON document each.
 -- From outboxes.shop_events in the spec.
 create view events.outbox_shop_events_cloudevents as
 select e.id,
@@ -2940,17 +2876,15 @@ select e.id,
            'time', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
        )) || jsonb_build_object('data', e.payload) as event
 from events.outbox_shop_events e;
-comment on view events.outbox_shop_events_cloudevents is
-    'The events of outbox shop_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
+comment on view events.outbox_shop_events_cloudevents is 'The events of outbox shop_events as CloudEvents 1.0. (Sluice: events in events)';
 
--- The events of outbox shop_events with the columns that Debezium's outbox event router reads by default.
+-- The events of outbox shop_events for Debezium: with the columns that its outbox event router reads by default.
 -- From outboxes.shop_events in the spec. The router reads the table itself through publication events_outbox_shop_events.
 create view events.outbox_shop_events_debezium as
 select e.id, coalesce(e.headers ->> 'aggregatetype', 'shop_events') as aggregatetype, e.aggregate_id as aggregateid,
        e.event_type as type, e.payload, e.created_at as timestamp
 from events.outbox_shop_events e;
-comment on view events.outbox_shop_events_debezium is
-    'The events of outbox shop_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in events)';
+comment on view events.outbox_shop_events_debezium is 'The events of outbox shop_events for Debezium. (Sluice: events in events)';
 
 insert into events_internal.pgt_outboxes (
     outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
@@ -2971,9 +2905,7 @@ create table events.outbox_account_events (
     payload      jsonb       not null,
     headers      jsonb       not null default '{}'
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
-comment on table events.outbox_account_events is
-    'Events of outbox account_events: published by outbox_publish or by plain inserts without id and created_at. (Sluice: events in '
-    'events)';
+comment on table events.outbox_account_events is 'Events of outbox account_events. (Sluice: events in events)';
 
 -- Ids of outbox account_events. The cache must stay 1: an id from a session's cache would follow higher ones.
 alter table events.outbox_account_events alter column id add generated always as identity
@@ -3025,7 +2957,7 @@ comment on table events.outbox_account_events_archive is
     'Events of outbox account_events that were past their retention while a group had not consumed them and was idle. (Sluice: events in '
     'events)';
 
--- The events of outbox account_events as CloudEvents 1.0, one JSON document each.
+-- The events of outbox account_events as CloudEvents 1.0: one JSON document each.
 -- From outboxes.account_events in the spec.
 create view events.outbox_account_events_cloudevents as
 select e.id,
@@ -3036,17 +2968,15 @@ select e.id,
        )) || jsonb_build_object('data', e.payload) as event
 from events.outbox_account_events e;
 comment on view events.outbox_account_events_cloudevents is
-    'The events of outbox account_events as CloudEvents 1.0, one JSON document each. (Sluice: events in events)';
+    'The events of outbox account_events as CloudEvents 1.0. (Sluice: events in events)';
 
--- The events of outbox account_events with the columns that Debezium's outbox event router reads by default.
+-- The events of outbox account_events for Debezium: with the columns that its outbox event router reads by default.
 -- From outboxes.account_events in the spec. The router reads the table itself through publication events_outbox_account_events.
 create view events.outbox_account_events_debezium as
 select e.id, coalesce(e.headers ->> 'aggregatetype', 'account_events') as aggregatetype, e.aggregate_id as aggregateid,
        e.event_type as type, e.payload, e.created_at as timestamp
 from events.outbox_account_events e;
-comment on view events.outbox_account_events_debezium is
-    'The events of outbox account_events with the columns that Debezium''s outbox event router reads by default. (Sluice: events in '
-    'events)';
+comment on view events.outbox_account_events_debezium is 'The events of outbox account_events for Debezium. (Sluice: events in events)';
 
 insert into events_internal.pgt_outboxes (
     outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
@@ -3057,7 +2987,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'ab3f4fb56d1bf0ff8d142bcbf041f82e', 'plain');
+values ('events', '1.0.0', '64c617e97dff95f3ca5df2ae446559d4', 'plain');
 select events.attach();
 
 commit;

@@ -27,7 +27,7 @@ create table sales.pgt_extension (
     installed_at timestamptz not null default now(),
     manifest     text -- of what sluice apply installed: it upgrades and uninstalls by it
 );
-comment on table sales.pgt_extension is 'The version of extension sales that is installed: one row. (Sluice: sales in sales)';
+comment on table sales.pgt_extension is 'The version of extension sales that is installed. (Sluice: sales in sales)';
 
 -- The versions of extension sales that were installed in this database, one row each, in the order of no; the newest is attached.
 --
@@ -260,8 +260,7 @@ left join lateral (
     where u.stream_table = any (s.upstream) and u.status in ('failing', 'suspended')
 ) o on true
 order by s.refresh_order;
-comment on view sales.pgt_stream_tables is
-    'The stream tables of extension sales: their definitions, how they are kept up to date, and their state. (Sluice: sales in sales)';
+comment on view sales.pgt_stream_tables is 'The stream tables of extension sales. (Sluice: sales in sales)';
 
 -- Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.
 create table sales.pgt_refresh_history (
@@ -275,9 +274,7 @@ create table sales.pgt_refresh_history (
     deleted      bigint      not null default 0,
     error        text
 );
-comment on table sales.pgt_refresh_history is
-    'Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table. '
-    '(Sluice: sales in sales)';
+comment on table sales.pgt_refresh_history is 'Refreshes that changed something, were asked for, or failed. (Sluice: sales in sales)';
 create index pgt_refresh_history_started on sales.pgt_refresh_history (stream_table, started_at);
 
 -- Returns p_value where it has the type of p_as, which a change log stores. p_rank makes PostgreSQL prefer it to the next function of this
@@ -658,8 +655,7 @@ begin
         join pg_class r on r.oid = i.relation
         where i.level = 0
     ) is not true then
-        raise exception using
-            errcode = '40001',
+        raise exception using errcode = '40001',
             message = format('source %s was altered, which this transaction may not see', p_source),
             detail = 'What reads it must be recomputed from what is there now.',
             hint = 'Refresh in a transaction that is READ COMMITTED.';
@@ -734,9 +730,7 @@ begin
     order by c.source
     limit 1;
     if p_require and v_problem is not null then
-        raise exception using
-            errcode = '55000',
-            message = v_problem[1],
+        raise exception using errcode = '55000', message = v_problem[1],
             detail = format('Stream table %s reads it, and is not refreshed until that is settled.', p_stream_table),
             hint = v_problem[2];
     end if;
@@ -755,8 +749,7 @@ create function sales_internal.pgt_applied(p_stream_table text, p_snapshot pg_sn
 as $function$
 begin
     if p_reason is not null or p_unfound <> 0 then
-        raise exception using
-            errcode = 'SLR01',
+        raise exception using errcode = 'SLR01',
             message = coalesce(p_reason, format('stream table %s is out of sync: %s rows to delete were not found', p_stream_table,
                 p_unfound)),
             hint = case when p_reason is null then 'Something else wrote to it, or a source changed without its triggers.' else '' end;
@@ -821,8 +814,7 @@ begin
             v_column, p_source, v_pending)
         into v_type, v_kept;
         if v_type <> v_kept then
-            raise exception using
-                errcode = '55000',
+            raise exception using errcode = '55000',
                 message = format('column %s of %s is of type %s now, and stream tables in immediate mode were made for %s', v_column,
                     p_source, v_type, v_kept),
                 detail = 'They belong to extension sales, and no statement may leave them behind.',
@@ -848,9 +840,7 @@ begin
         cross join cast(s.no::text as xid8) x (xid)
         where not pg_visible_in_snapshot(x.xid, pg_current_snapshot()) and x.xid is distinct from pg_current_xact_id_if_assigned()
     ) then
-        raise exception using
-            errcode = '40001',
-            message = 'could not serialize access due to concurrent update',
+        raise exception using errcode = '40001', message = 'could not serialize access due to concurrent update',
             detail = format('Another transaction changed what stream tables over %s read.', p_table),
             hint = 'Run the transaction again.';
     end if;
@@ -1056,17 +1046,12 @@ declare
     );
 begin
     if v_names = '{}' then
-        raise exception using
-            errcode = '42704',
-            message = 'stream table not found: ' || coalesce(p_name, '<null>'),
+        raise exception using errcode = '42704', message = 'stream table not found: ' || coalesce(p_name, '<null>'),
             detail = 'Extension sales has no stream table of this name.',
             hint = 'sales.pgt_stream_tables lists its stream tables.';
     elsif cardinality(v_names) > 1 and v_names[1] <> p_name then
-        raise exception using
-            errcode = '22023',
-            message = 'p_name: several stream tables are called ' || p_name,
-            detail = 'They are ' || array_to_string(v_names, ', ') || '.',
-            hint = 'Give the schema too, as it is listed here.';
+        raise exception using errcode = '22023', message = 'p_name: several stream tables are called ' || p_name,
+            detail = 'They are ' || array_to_string(v_names, ', ') || '.', hint = 'Give the schema too, as it is listed here.';
     end if;
     return v_names[1];
 end;
@@ -1202,11 +1187,9 @@ begin
     where (d.refclassid, d.refobjid, d.deptype) = ('pg_class'::regclass, to_regclass(v_view), 'n')
       and r.ev_class is distinct from d.refobjid;
     if v_dependents is not null then
-        raise exception using
-            errcode = '2BP01',
+        raise exception using errcode = '2BP01',
             message = format('stream table %s must be recreated, as its columns changed, but other objects depend on it', p_stream_table),
-            detail = v_dependents,
-            hint = 'Drop them, refresh it, and create them again.';
+            detail = v_dependents, hint = 'Drop them, refresh it, and create them again.';
     end if;
     if p_aside then
         if to_regclass(c.old_rows_table) is null and to_regclass(c.rows_table) is not null and to_regclass(v_view) is not null then
@@ -1396,8 +1379,7 @@ begin
                 v_keyless.relation, (select string_agg('k.' || quote_ident(u.name), ', ') from unnest(v_keyless.unique_on) u (name)))
             into v_shared;
             if v_shared then
-                raise exception using
-                    errcode = '23505',
+                raise exception using errcode = '23505',
                     message = format('rows of source %s share %s', v_keyless.source, array_to_string(v_keyless.unique_on, ', ')),
                     detail = format('Stream table %s finds rows by it, as there was a unique key.', p_stream_table),
                     hint = 'Make it unique again, or change the spec or its DDL to match the catalog, generate and apply.';
@@ -1758,8 +1740,7 @@ end$sql$,
                 execute v_compare into v_counts using v_exact;
                 exit when v_counts is not null;
                 if clock_timestamp() > v_until then
-                    raise exception using
-                        errcode = '55000',
+                    raise exception using errcode = '55000',
                         message = format('stream table %s cannot be compared: its sources change too fast', v_name),
                         detail = 'For 10 seconds, changes were committed between applying others and the comparison.',
                         hint = 'Call it in a transaction that is REPEATABLE READ.';
@@ -1782,8 +1763,7 @@ end$sql$,
     return query select v_counts[1], v_counts[2];
 end;
 $function$;
-comment on function sales.check_stream_table(text) is
-    'Compares a stream table with its query; returns the numbers of rows missing and extra. (Sluice: sales in sales)';
+comment on function sales.check_stream_table(text) is 'Compares a stream table with its query. (Sluice: sales in sales)';
 
 -- Alerts that a stream table began to fail, works again, was suspended or resumed: each transition once.
 create function sales_internal.pgt_stream_table_alert()
@@ -2003,7 +1983,7 @@ end;
 $function$;
 comment on function sales.detach() is 'Drops the triggers and stream tables of extension sales. (Sluice: sales in sales)';
 
--- Recomputes derived data after a restore into another cluster. Its transaction ids and counts are not valid here.
+-- Recomputes derived data after a restore: transaction ids and counts of another cluster are not valid here.
 -- Writes stream tables and their logs, and pgt_version_history.
 -- Keeps writers out of the sources of stream tables until it ends.
 create function sales.after_restore()
@@ -2030,7 +2010,7 @@ begin
     update sales_internal.pgt_version_history h set row_xmin = h.xmin::text;
 end;
 $function$;
-comment on function sales.after_restore() is 'Recomputes derived data after a restore into another cluster. (Sluice: sales in sales)';
+comment on function sales.after_restore() is 'Recomputes derived data after a restore. (Sluice: sales in sales)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_version_history, pgt_extension.
@@ -2132,8 +2112,7 @@ begin
     call sales_internal.pgt_commit(p_commits);
 end;
 $procedure$;
-comment on procedure sales.tick(bool) is
-    'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: sales in sales)';
+comment on procedure sales.tick(bool) is 'Runs one pass of background work. (Sluice: sales in sales)';
 
 -- Runs the pass of tick() in the caller's transaction. For dbt and tests.
 create function sales.tick_once()
@@ -2156,9 +2135,7 @@ declare
     v_next  timestamptz := clock_timestamp();
 begin
     if (p_for is not null and p_every >= interval '10 milliseconds') is not true then
-        raise exception using
-            errcode = '22023',
-            message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
+        raise exception using errcode = '22023', message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
             detail = format('p_for is %s, p_every is %s.', coalesce(p_for::text, '<null>'), coalesce(p_every::text, '<null>')),
             hint = 'For example: call sales.run(''59 seconds'', ''1 second'').';
     end if;
@@ -2173,8 +2150,7 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure sales.run("interval", "interval") is
-    'Ticks every p_every for p_for: the pg_cron job of every minute calls it. (Sluice: sales in sales)';
+comment on procedure sales.run("interval", "interval") is 'Ticks every p_every for p_for. (Sluice: sales in sales)';
 
 -- ==== Sources =============================================================================================
 
@@ -3527,4 +3503,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '974307ac701aa4d011ed11b5c771db22', 'extension');
+values ('sales', '1.0.0', '69d9737b9f42e8d261f888774993c32a', 'extension');

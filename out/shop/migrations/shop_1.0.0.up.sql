@@ -27,7 +27,7 @@ create table pgtrickle.pgt_extension (
     installed_at timestamptz not null default now(),
     manifest     text -- of what sluice apply installed: it upgrades and uninstalls by it
 );
-comment on table pgtrickle.pgt_extension is 'The version of extension shop that is installed: one row. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.pgt_extension is 'The version of extension shop that is installed. (Sluice: shop in pgtrickle)';
 
 -- Settings, which the owner changes with update.
 create table pgtrickle.pgt_settings (
@@ -66,25 +66,12 @@ begin
            d.value,
            d.at_least
     from (values
-        ('outbox_enabled', 'on', null, true),
-        ('outbox_retention_hours', '24', 0, false),
-        ('outbox_drain_batch_size', '10000', 1, true),
-        ('outbox_inline_threshold_rows', '10000', 0, true),
-        ('outbox_claim_check_batch_size', '1000', 1, true),
-        ('outbox_drain_interval_seconds', '60', 1, true),
-        ('outbox_storage_critical_mb', '1024', 1, true),
-        ('outbox_skip_empty_delta', 'on', null, true),
-        ('outbox_force_retention', 'off', null, false),
-        ('consumer_dead_threshold_hours', '24', 1, false),
-        ('consumer_stale_offset_threshold_days', '7', 1, false),
-        ('consumer_cleanup_enabled', 'on', null, false),
         ('inbox_enabled', 'on', null, true),
         ('inbox_processed_retention_hours', '72', 0, false),
         ('inbox_dlq_retention_hours', '0', 0, false),
         ('inbox_drain_batch_size', '1000', 1, true),
         ('inbox_drain_interval_seconds', '60', 1, true),
-        ('inbox_dlq_alert_max_per_refresh', '10', 0, true),
-        ('ordering_gap_alert_seconds', '30', 1, true)
+        ('inbox_dlq_alert_max_per_refresh', '10', 0, true)
     ) d (name, value, at_least, in_session)
     left join pgtrickle.pgt_settings s on s.name = d.name
     where p_name is null or d.name = p_name;
@@ -237,7 +224,7 @@ create table pgtrickle_internal.pgt_inbox_dead (
     primary key (inbox_name, alerted, event_id)
 );
 
--- Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0.
+-- Whether a worker has an aggregate: every aggregate belongs to exactly one, NULL to worker 0.
 --
 -- Jump consistent hash (Lamping and Veach, 2014), which draws from a hash of the aggregate and the bucket rather than from a generator.
 create function pgtrickle.inbox_is_my_partition(p_aggregate_id text, p_worker_id integer, p_total_workers integer)
@@ -251,9 +238,7 @@ declare
     v_next   bigint := 0::bigint;
 begin
     if p_total_workers is null or p_worker_id is null or p_total_workers < 1 or p_worker_id < 0 or p_worker_id >= p_total_workers then
-        raise exception using
-            errcode = '22023',
-            message = 'p_worker_id, p_total_workers: not a worker of that many',
+        raise exception using errcode = '22023', message = 'p_worker_id, p_total_workers: not a worker of that many',
             detail = 'Worker ' || coalesce(p_worker_id::text, '<null>') || ' of ' || coalesce(p_total_workers::text, '<null>') || '.',
             hint = 'Workers count from 0 to p_total_workers - 1.';
     elsif p_aggregate_id is null then
@@ -268,8 +253,7 @@ begin
     return v_bucket = p_worker_id;
 end;
 $function$;
-comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is
-    'Whether an aggregate belongs to a worker: every aggregate to exactly one, NULL to worker 0. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_is_my_partition(text, int4, int4) is 'Whether a worker has an aggregate. (Sluice: shop in pgtrickle)';
 
 -- The configuration of an inbox; an error if there is none of this name.
 -- Reads pgt_inbox_config.
@@ -283,9 +267,7 @@ declare
 begin
     select c.* into v_inbox from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox;
     if not found then
-        raise exception using
-            errcode = '42704',
-            message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
+        raise exception using errcode = '42704', message = 'inbox not found: ' || coalesce(p_inbox, '<null>'),
             detail = 'Extension shop has no inbox of this name.',
             hint = 'Its inboxes: order_events, payments.';
     end if;
@@ -1020,7 +1002,7 @@ create sequence pgtrickle_internal.order_events_attempts_1 minvalue 0 start 0;
 create sequence pgtrickle_internal.payments_attempts_0 minvalue 0 start 0;
 create sequence pgtrickle_internal.payments_attempts_1 minvalue 0 start 0;
 
--- Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer).
+-- Whether a worker has an aggregate: see inbox_is_my_partition(text, integer, integer).
 create function pgtrickle.inbox_is_my_partition(p_inbox text, p_aggregate_id text, p_worker_id integer, p_total_workers integer)
     returns boolean
     language plpgsql
@@ -1035,7 +1017,7 @@ begin
 end;
 $function$;
 comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is
-    'Whether an aggregate of an inbox belongs to a worker: see inbox_is_my_partition(text, integer, integer). (Sluice: shop in pgtrickle)';
+    'Whether a worker has an aggregate. (Sluice: shop in pgtrickle)';
 
 -- Stores a message; true if it is stored, false if a message of this id was there.
 -- Writes the inbox and, for the duplicate rate, pgt_inbox_deltas.
@@ -1050,8 +1032,7 @@ declare
     v_stored boolean;
 begin
     if p_event_id is null or p_event_type is null or p_payload is null then
-        raise exception using
-            errcode = '22023',
+        raise exception using errcode = '22023',
             message = case when p_event_id is null then 'p_event_id' when p_event_type is null then 'p_event_type' else 'p_payload' end
                 || ' must not be null',
             detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
@@ -1072,9 +1053,7 @@ begin
     end case;
     v_stored := found;
     if p_sequence is not null or p_priority is not null then
-        raise exception using
-            errcode = '22023',
-            message = 'p_sequence, p_priority: the inbox has neither',
+        raise exception using errcode = '22023', message = 'p_sequence, p_priority: the inbox has neither',
             detail = 'Inbox ' || p_inbox || ' has no ordering and no priority.',
             hint = 'Leave them out, or give the inbox that option in the spec.';
     end if;
@@ -1084,7 +1063,7 @@ begin
 end;
 $function$;
 comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is
-    'Stores a message; true if it is stored, false if a message of this id was there. (Sluice: shop in pgtrickle)';
+    'Stores a message. (Sluice: shop in pgtrickle)';
 
 -- Stores a message whose id is of another type than text, such as uuid or bigint.
 create function pgtrickle.inbox_receive(
@@ -1122,8 +1101,7 @@ begin
         );
     end if;
     if v_wrong is not null then
-        raise exception using
-            errcode = '22023',
+        raise exception using errcode = '22023',
             message = case v_wrong when 0 then 'p_messages must be a JSON array' else 'p_messages: message ' || v_wrong || ' is not valid'
                 end,
             detail = 'Inbox ' || p_inbox || '.',
@@ -1192,8 +1170,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_receive_many(text, jsonb) is
-    'Stores messages: a JSON array of objects with the parameters of inbox_receive, without p_. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_receive_many(text, jsonb) is 'Stores messages. (Sluice: shop in pgtrickle)';
 
 -- Pending messages of an inbox in processing order.
 -- Reads the inbox's view of them, without locks.
@@ -1214,11 +1191,8 @@ create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 10
 as $function$
 begin
     if p_limit is null or p_limit < 0 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_limit must be zero or more',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
-            hint = 'Give the number of messages to return.';
+        raise exception using errcode = '22023', message = 'p_limit must be zero or more',
+            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.', hint = 'Give the number of messages to return.';
     end if;
     case p_inbox
         when 'order_events' then
@@ -1242,7 +1216,7 @@ end;
 $function$;
 comment on function pgtrickle.inbox_pending(text, int4) is 'Pending messages of an inbox in processing order. (Sluice: shop in pgtrickle)';
 
--- Locks pending messages of an inbox for the caller's transaction and returns them. Other claims do not see them until it ends.
+-- Locks pending messages and returns them. Other claims do not see them until the caller's transaction ends.
 create function pgtrickle.inbox_claim(
     p_inbox text, p_limit integer default 1, p_worker_id integer default null, p_total_workers integer default null
 )
@@ -1254,11 +1228,8 @@ create function pgtrickle.inbox_claim(
 as $function$
 begin
     if p_limit is null or p_limit < 0 then
-        raise exception using
-            errcode = '22023',
-            message = 'p_limit must be zero or more',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
-            hint = 'Give the number of messages to claim.';
+        raise exception using errcode = '22023', message = 'p_limit must be zero or more',
+            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.', hint = 'Give the number of messages to claim.';
     elsif p_worker_id is not null or p_total_workers is not null then
         perform pgtrickle.inbox_is_my_partition(null, p_worker_id, p_total_workers); -- refuses what is no worker
     end if;
@@ -1272,8 +1243,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is
-    'Locks pending messages of an inbox for the caller''s transaction and returns them. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is 'Locks pending messages and returns them. (Sluice: shop in pgtrickle)';
 
 -- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
 -- Writes the inbox. With p_lease_id, which inbox_claim_lease returned, LeaseLost if that lease of the message is lost; writes
@@ -1318,35 +1288,29 @@ begin
     into v_marked
     using p_event_id;
     if v_marked is null then
-        raise exception using
-            errcode = 'P0002',
-            message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
+        raise exception using errcode = 'P0002', message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
             detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
             hint = 'A processed message is gone once its retention has passed.';
     elsif p_lease_id is not null then
-        raise exception using
-            errcode = '55000',
-            message = 'lease lost: inbox ' || p_inbox,
+        raise exception using errcode = '55000', message = 'lease lost: inbox ' || p_inbox,
             detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
             hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
     end if;
     return v_marked;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_processed(text, text, int8) is
-    'Marks a message as processed; false if it was processed before. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_mark_processed(text, text, int8) is 'Marks a message as processed. (Sluice: shop in pgtrickle)';
 
--- Marks a message as processed whose id is of another type than text, such as uuid or bigint.
+-- Takes an id of any type: the same for uuid or bigint as for text.
 create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id anynonarray, p_lease_id bigint default null)
     returns boolean
     language sql
 as $function$
     select pgtrickle.inbox_mark_processed(p_inbox, p_event_id::text, p_lease_id)
 $function$;
-comment on function pgtrickle.inbox_mark_processed(text, anynonarray, int8) is
-    'Marks a message as processed whose id is of another type than text, such as uuid or bigint. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_mark_processed(text, anynonarray, int8) is 'Takes an id of any type. (Sluice: shop in pgtrickle)';
 
--- Marks messages as processed, all or none. Returns how many were not processed before.
+-- Marks messages as processed: all or none. Returns how many were not processed before.
 -- Writes the inbox; with p_lease_id as for one message.
 create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_ids text[], p_lease_id bigint default null)
     returns bigint
@@ -1382,15 +1346,11 @@ begin
         into v_unknown
         using p_event_ids;
         if v_unknown is not null then
-            raise exception using
-            errcode = 'P0002',
-            message = 'inbox message not found: ' || coalesce(v_unknown, '<null>'),
+            raise exception using errcode = 'P0002', message = 'inbox message not found: ' || coalesce(v_unknown, '<null>'),
             detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
             hint = 'A processed message is gone once its retention has passed.';
         elsif p_lease_id is not null then
-            raise exception using
-            errcode = '55000',
-            message = 'lease lost: inbox ' || p_inbox,
+            raise exception using errcode = '55000', message = 'lease lost: inbox ' || p_inbox,
             detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
             hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
         end if;
@@ -1401,10 +1361,9 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_processed(text, text[], int8) is
-    'Marks messages as processed, all or none. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_mark_processed(text, text[], int8) is 'Marks messages as processed. (Sluice: shop in pgtrickle)';
 
--- Counts a failure of a message and keeps its error, 1000 characters at most; returns the failures so far.
+-- Counts a failure of a message: keeps 1000 characters of its error, and returns the failures so far.
 -- Writes the inbox, pgt_inbox_leases. With p_lease_id, which inbox_claim_lease returned, LeaseLost if that lease of the message is lost.
 create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id text, p_error text, p_lease_id bigint default null)
     returns integer
@@ -1461,41 +1420,33 @@ begin
     into v_processed
     using p_event_id;
     if v_processed is null then
-        raise exception using
-            errcode = 'P0002',
-            message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
+        raise exception using errcode = 'P0002', message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
             detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
             hint = 'A processed message is gone once its retention has passed.';
     elsif p_lease_id is not null then
-        raise exception using
-            errcode = '55000',
-            message = 'lease lost: inbox ' || p_inbox,
+        raise exception using errcode = '55000', message = 'lease lost: inbox ' || p_inbox,
             detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
             hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
     end if;
-    raise exception using
-        errcode = '55006',
-        message = 'inbox message is processed or held by another transaction: ' || p_event_id,
+    raise exception using errcode = '55006', message = 'inbox message is processed or held by another transaction: ' || p_event_id,
         detail = case when v_processed then 'The message in inbox ' || p_inbox || ' is processed.'
             else 'Another transaction holds the message in inbox ' || p_inbox || '.' end,
         hint = case when v_processed then 'To process it again, replay it with p_include_processed.'
             else 'Go on with the next claim: the worker that holds the message decides on it.' end;
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_failed(text, text, text, int8) is
-    'Counts a failure of a message and keeps its error, 1000 characters at most; returns the failures so far. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_mark_failed(text, text, text, int8) is 'Counts a failure of a message. (Sluice: shop in pgtrickle)';
 
--- Counts a failure of a message whose id is of another type than text, such as uuid or bigint.
+-- Takes an id of any type: the same for uuid or bigint as for text.
 create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id anynonarray, p_error text, p_lease_id bigint default null)
     returns integer
     language sql
 as $function$
     select pgtrickle.inbox_mark_failed(p_inbox, p_event_id::text, p_error, p_lease_id)
 $function$;
-comment on function pgtrickle.inbox_mark_failed(text, anynonarray, text, int8) is
-    'Counts a failure of a message whose id is of another type than text, such as uuid or bigint. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_mark_failed(text, anynonarray, text, int8) is 'Takes an id of any type. (Sluice: shop in pgtrickle)';
 
--- Counts a failure of each of some messages, all or none. Returns how many there are.
+-- Counts failures, all or none: one of each message. Returns how many there are.
 -- Writes the inbox; with p_lease_id as for one message.
 create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_ids text[], p_error text, p_lease_id bigint default null)
     returns bigint
@@ -1509,10 +1460,10 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.inbox_mark_failed(text, text[], text, int8) is
-    'Counts a failure of each of some messages, all or none. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_mark_failed(text, text[], text, int8) is 'Counts failures, all or none. (Sluice: shop in pgtrickle)';
 
--- Claims messages for work outside of a transaction: the claim outlives the commit, until a mark, inbox_release or the end of p_visibility.
+-- Leases messages: for work outside of a transaction. The claim outlives the commit, until a mark, inbox_release or the end of
+-- p_visibility.
 -- Writes the inbox, pgt_inbox_leases. Pass lease_id to the marks, which then fail with LeaseLost if another has claimed the message.
 create function pgtrickle.inbox_claim_lease(
     p_inbox text, p_limit integer default 1, p_visibility interval default '30 seconds', p_worker_id integer default null,
@@ -1530,9 +1481,7 @@ declare
     v_ids   text[];
 begin
     if (p_visibility > interval '0') is not true then
-        raise exception using
-            errcode = '22023',
-            message = 'p_visibility must be more than zero',
+        raise exception using errcode = '22023', message = 'p_visibility must be more than zero',
             detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
             hint = 'Give the time that the work takes; inbox_extend adds to it.';
     end if;
@@ -1555,9 +1504,7 @@ begin
     end case;
 end;
 $function$;
-comment on function pgtrickle.inbox_claim_lease(text, int4, "interval", int4, int4) is
-    'Claims messages for work outside of a transaction: the claim outlives the commit, until a mark, inbox_release or the end of '
-    'p_visibility. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_claim_lease(text, int4, "interval", int4, int4) is 'Leases messages. (Sluice: shop in pgtrickle)';
 
 -- Extends leases to now plus p_interval, or gives the messages back, due after it. LeaseLost if one of them is not valid.
 -- Writes the inbox, pgt_inbox_leases. Returns the earliest new end and the number of messages.
@@ -1571,11 +1518,9 @@ declare
     v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
 begin
     if (p_interval > interval '0' or p_gives_back and p_interval = interval '0') is not true then
-        raise exception using
-            errcode = '22023',
+        raise exception using errcode = '22023',
             message = case when p_gives_back then 'p_delay must be zero or more' else 'p_visibility must be more than zero' end,
-            detail = 'Inbox ' || p_inbox || '.',
-            hint = 'Give the time after which the messages may be claimed again.';
+            detail = 'Inbox ' || p_inbox || '.', hint = 'Give the time after which the messages may be claimed again.';
     end if;
     if v_inbox.has_delay then
         execute format($sql$
@@ -1605,16 +1550,14 @@ begin
                 v_inbox.max_retries;
     end if;
     if coalesce(messages, 0) < (select count(distinct u) from unnest(p_event_ids) u) then
-        raise exception using
-            errcode = '55000',
-            message = 'lease lost: inbox ' || p_inbox,
+        raise exception using errcode = '55000', message = 'lease lost: inbox ' || p_inbox,
             detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
             hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
     end if;
 end;
 $function$;
 
--- Extends the leases of messages to now plus p_visibility, never to an earlier time. Returns the earliest end of them.
+-- Extends leases of messages: to now plus p_visibility, never to an earlier time. Returns the earliest end of them.
 -- Writes the inbox, pgt_inbox_leases. LeaseLost if one of them is lost; then none is extended.
 create function pgtrickle.inbox_extend(p_inbox text, p_event_ids text[], p_lease_id bigint, p_visibility interval default '30 seconds')
     returns timestamptz
@@ -1624,10 +1567,9 @@ begin
     return (pgtrickle_internal.pgt_move_leases(p_inbox, p_event_ids, p_lease_id, p_visibility, false)).until;
 end;
 $function$;
-comment on function pgtrickle.inbox_extend(text, text[], int8, "interval") is
-    'Extends the leases of messages to now plus p_visibility, never to an earlier time. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_extend(text, text[], int8, "interval") is 'Extends leases of messages. (Sluice: shop in pgtrickle)';
 
--- Gives leased messages back, to be claimed again after p_delay; that is neither a failure nor an attempt. Returns how many.
+-- Gives leased messages back: to be claimed again after p_delay, without a failure or an attempt. Returns how many.
 -- Writes the inbox, pgt_inbox_leases. LeaseLost if one of them is lost; then none is given back.
 create function pgtrickle.inbox_release(p_inbox text, p_event_ids text[], p_lease_id bigint, p_delay interval default '0')
     returns bigint
@@ -1637,10 +1579,9 @@ begin
     return (pgtrickle_internal.pgt_move_leases(p_inbox, p_event_ids, p_lease_id, p_delay, true)).messages;
 end;
 $function$;
-comment on function pgtrickle.inbox_release(text, text[], int8, "interval") is
-    'Gives leased messages back, to be claimed again after p_delay; that is neither a failure nor an attempt. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_release(text, text[], int8, "interval") is 'Gives leased messages back. (Sluice: shop in pgtrickle)';
 
--- Makes failed and dead messages pending again, and processed ones if p_include_processed; returns how many.
+-- Makes messages pending: failed and dead ones, and processed ones if p_include_processed. Returns how many.
 -- Writes the inbox; notifies pg_trickle_alert.
 create function pgtrickle.replay_inbox_messages(
     p_inbox text, p_event_ids text[] default null, p_event_type text default null, p_include_processed boolean default false
@@ -1653,11 +1594,8 @@ declare
     v_count bigint;
 begin
     if (p_event_ids is null) = (p_event_type is null) then
-        raise exception using
-            errcode = '22023',
-            message = 'p_event_ids, p_event_type: give exactly one of them',
-            detail = 'Inbox ' || p_inbox || '.',
-            hint = 'To replay all types, select the ids and pass them as p_event_ids.';
+        raise exception using errcode = '22023', message = 'p_event_ids, p_event_type: give exactly one of them',
+            detail = 'Inbox ' || p_inbox || '.', hint = 'To replay all types, select the ids and pass them as p_event_ids.';
     end if;
     p_include_processed := coalesce(p_include_processed, false);
 
@@ -1678,9 +1616,7 @@ begin
     return v_count;
 end;
 $function$;
-comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is
-    'Makes failed and dead messages pending again, and processed ones if p_include_processed; returns how many. (Sluice: shop in '
-    'pgtrickle)';
+comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is 'Makes messages pending. (Sluice: shop in pgtrickle)';
 
 -- Stops claims of an inbox; receiving goes on.
 -- Writes pgt_inbox_claims.
@@ -1695,7 +1631,7 @@ begin
     on conflict do nothing;
 end;
 $function$;
-comment on function pgtrickle.pause_inbox(text) is 'Stops claims of an inbox; receiving goes on. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.pause_inbox(text) is 'Stops claims of an inbox. (Sluice: shop in pgtrickle)';
 
 -- Lets claims of an inbox hand out messages again.
 -- Writes pgt_inbox_claims.
@@ -1870,7 +1806,7 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.inbox_status(text) is 'The state of one inbox: counts, rates, errors and tasks. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_status(text) is 'The state of one inbox. (Sluice: shop in pgtrickle)';
 
 -- Creates triggers, stream tables, and the rows that a dump keeps. Apply, the migrations and tick() call it. No script of an extension
 -- does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
@@ -1929,7 +1865,7 @@ end;
 $function$;
 comment on function pgtrickle.detach() is 'Drops the triggers and stream tables of extension shop. (Sluice: shop in pgtrickle)';
 
--- Recomputes derived data after a restore into another cluster. Its transaction ids and counts are not valid here.
+-- Recomputes derived data after a restore: transaction ids and counts of another cluster are not valid here.
 -- Writes what is derived from each inbox, and pgt_version_history.
 -- Keeps writers out of an inbox while it is counted.
 create function pgtrickle.after_restore()
@@ -1947,8 +1883,7 @@ begin
     update pgtrickle_internal.pgt_version_history h set row_xmin = h.xmin::text;
 end;
 $function$;
-comment on function pgtrickle.after_restore() is
-    'Recomputes derived data after a restore into another cluster. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.after_restore() is 'Recomputes derived data after a restore. (Sluice: shop in pgtrickle)';
 
 -- Calls attach() on first use and after an upgrade, and after_restore() in another cluster or database than before.
 -- Reads pgt_version_history, pgt_extension.
@@ -2060,8 +1995,7 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure pgtrickle.tick(bool) is
-    'Runs one pass of background work: refreshes, counts, alerts and retention that are due. (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.tick(bool) is 'Runs one pass of background work. (Sluice: shop in pgtrickle)';
 
 -- Runs the pass of tick() in the caller's transaction. For dbt and tests.
 create function pgtrickle.tick_once()
@@ -2084,9 +2018,7 @@ declare
     v_next  timestamptz := clock_timestamp();
 begin
     if (p_for is not null and p_every >= interval '10 milliseconds') is not true then
-        raise exception using
-            errcode = '22023',
-            message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
+        raise exception using errcode = '22023', message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
             detail = format('p_for is %s, p_every is %s.', coalesce(p_for::text, '<null>'), coalesce(p_every::text, '<null>')),
             hint = 'For example: call pgtrickle.run(''59 seconds'', ''1 second'').';
     end if;
@@ -2101,8 +2033,7 @@ begin
     end loop;
 end;
 $procedure$;
-comment on procedure pgtrickle.run("interval", "interval") is
-    'Ticks every p_every for p_for: the pg_cron job of every minute calls it. (Sluice: shop in pgtrickle)';
+comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for p_for. (Sluice: shop in pgtrickle)';
 
 -- ==== Inboxes =============================================================================================
 
@@ -2130,8 +2061,7 @@ create table pgtrickle.order_events (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.order_events is
-    'Messages of inbox order_events: received once by event_id, pending until processed. (Sluice: shop in pgtrickle)';
+comment on table pgtrickle.order_events is 'Messages of inbox order_events. (Sluice: shop in pgtrickle)';
 
 -- The processing order of inbox order_events.
 create index order_events_order on pgtrickle.order_events (received_at, event_id);
@@ -2382,8 +2312,7 @@ union all
     order by q.received_at, q.event_id
     limit (select null::bigint)
 );
-comment on view pgtrickle.order_events_pending is
-    'Pending messages of inbox order_events: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox order_events: messages that failed 3 times.
 create view pgtrickle.order_events_dlq as
@@ -2396,8 +2325,7 @@ where d.inbox_name = 'order_events' and i.processed_at is null and i.retry_count
   and (d.alerted or not exists (
       select from pgtrickle_internal.pgt_inbox_dead a where a.inbox_name = 'order_events' and a.alerted and a.event_id = d.event_id
   ));
-comment on view pgtrickle.order_events_dlq is
-    'Dead letters of inbox order_events: messages that failed 3 times. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.order_events_dlq is 'Dead letters of inbox order_events. (Sluice: shop in pgtrickle)';
 
 -- Exact statistics of inbox order_events per event type, which survive retention.
 create view pgtrickle.order_events_stats as
@@ -2476,8 +2404,7 @@ create table pgtrickle.payments (
     autovacuum_vacuum_cost_delay = 10,
     autovacuum_analyze_scale_factor = 0.05
 );
-comment on table pgtrickle.payments is 'Messages of inbox payments: received once by event_id, pending until processed. (Sluice: shop in '
-    'pgtrickle)';
+comment on table pgtrickle.payments is 'Messages of inbox payments. (Sluice: shop in pgtrickle)';
 
 -- The processing order of inbox payments.
 create index payments_order on pgtrickle.payments (received_at, event_id);
@@ -2726,8 +2653,7 @@ union all
     order by q.received_at, q.event_id
     limit (select null::bigint)
 );
-comment on view pgtrickle.payments_pending is
-    'Pending messages of inbox payments: not processed, not dead, and due. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.payments_pending is 'Pending messages of inbox payments. (Sluice: shop in pgtrickle)';
 
 -- Dead letters of inbox payments: messages that failed 3 times.
 create view pgtrickle.payments_dlq as
@@ -2740,7 +2666,7 @@ where d.inbox_name = 'payments' and i.processed_at is null and i.retry_count >= 
   and (d.alerted or not exists (
       select from pgtrickle_internal.pgt_inbox_dead a where a.inbox_name = 'payments' and a.alerted and a.event_id = d.event_id
   ));
-comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments: messages that failed 3 times. (Sluice: shop in pgtrickle)';
+comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments. (Sluice: shop in pgtrickle)';
 
 -- Exact statistics of inbox payments per event type, which survive retention.
 create view pgtrickle.payments_stats as
@@ -2795,7 +2721,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'cb0d776c5cb84e5828293a04c75e1d54', 'plain');
+values ('shop', '1.0.0', '00e25b000404babb6a4cbefd9b39f951', 'plain');
 select pgtrickle.attach();
 
 commit;
