@@ -10,6 +10,7 @@ import (
 	"github.com/pgsluice/sluice/generator/objects"
 	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
@@ -25,6 +26,7 @@ type Extension struct {
 	made    []upgrade.Made
 	view    render.Extension
 	origins map[string]objects.Origin // of names, by kind and name
+	fixed   map[string]Files          // by artifact, of a target that has no objects
 }
 
 // New returns the extension of a plan and its objects.
@@ -33,10 +35,25 @@ func New(p *plan.Plan, named []upgrade.Named, made *objects.Objects) *Extension 
 		Name: p.Spec.Extension.Name, Version: p.Spec.Extension.Version, Schema: p.Spec.Extension.Schema, Every: p.View.Every, Queries: p.Queries,
 		Objects: made.List, made: made.Made, named: named, view: p.View, origins: made.Origins,
 	}
-	for _, a := range p.Spec.Artifacts {
+	e.list(p.Spec)
+	return e
+}
+
+// Fixed is the extension of a spec for a target that has files only, by artifact.
+func Fixed(s *spec.Spec, files map[string]map[string]string) *Extension {
+	e := &Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schema: s.Extension.Schema, fixed: map[string]Files{}}
+	for artifact, texts := range files {
+		e.fixed[artifact] = texts
+	}
+	e.list(s)
+	return e
+}
+
+// list notes the artifacts that a spec lists.
+func (e *Extension) list(s *spec.Spec) {
+	for _, a := range s.Artifacts {
 		e.Artifacts = append(e.Artifacts, a.Value)
 	}
-	return e
 }
 
 // Manifest describes the version, for upgrades from it and to it.

@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"fmt"
 	"maps"
 
 	"github.com/pgsluice/sluice/generator/docs"
@@ -17,6 +18,9 @@ func (e *Extension) Files(released []upgrade.Manifest) (Files, error) {
 
 // FilesOf is Files of the artifacts named, as the spec spells them.
 func (e *Extension) FilesOf(artifacts []string, released []upgrade.Manifest) (Files, error) {
+	if e.fixed != nil {
+		return e.fixedFiles(artifacts)
+	}
 	if err := e.Follows(released); err != nil {
 		return nil, err
 	}
@@ -39,6 +43,19 @@ func (e *Extension) FilesOf(artifacts []string, released []upgrade.Manifest) (Fi
 			return nil, one.err
 		}
 		maps.Copy(files, one.files)
+	}
+	return files, nil
+}
+
+// fixedFiles are those of a target whose files are no scripts about objects.
+func (e *Extension) fixedFiles(artifacts []string) (Files, error) {
+	files := Files{}
+	for _, artifact := range artifacts {
+		fixed, there := e.fixed[artifact]
+		if !there {
+			return nil, fmt.Errorf("extension %s is not for PostgreSQL: it has migrations as plain files and docs, not %s", e.Name, artifact)
+		}
+		maps.Copy(files, fixed)
 	}
 	return files, nil
 }

@@ -66,6 +66,12 @@ func endsQuotes(s *spec.Spec, errs *diag.List) {
 		report(t.Field("name"), "stream table name", t.Name)
 		report(t.Query.At, "the query", t.Query.Text)
 	}
+	for _, o := range s.Outboxes {
+		report(o.Field("name"), "outbox name", o.Name)
+	}
+	for _, g := range s.ConsumerGroups {
+		report(g.Field("name"), "consumer group name", g.Name)
+	}
 	for n := range s.Inboxes {
 		i := &s.Inboxes[n]
 		report(i.Field("name"), "inbox name", i.Name)
@@ -85,7 +91,10 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 		t := &s.StreamTables[n]
 		report(t.RefreshMode == spec.RefreshAtCommit, t.Field("refresh_mode"), "refresh mode "+t.RefreshMode)
 	}
-	report(s.Extension.Target != spec.TargetPostgres, s.Extension.Field("target"), "for "+s.Extension.Target)
+	if s.Extension.Target == spec.TargetCockroachDB {
+		return // the spec itself says what this target lacks
+	}
+	report(s.Extension.Target == spec.TargetCitus, s.Extension.Field("target"), "for "+s.Extension.Target)
 	for n := range s.Inboxes {
 		i := &s.Inboxes[n]
 		report(i.Table != "", i.Field("table"), "inboxes over existing tables")

@@ -15,7 +15,7 @@ const (
 func (s *Spec) complete() {
 	s.Extension.Oldest, _ = strconv.Atoi(trimPlus(s.Extension.Postgres))
 	if s.Artifacts == nil {
-		for _, name := range defaultArtifacts {
+		for _, name := range s.Extension.defaultArtifacts() {
 			s.Artifacts = append(s.Artifacts, Text{At: s.At, Value: name})
 		}
 	}
@@ -25,6 +25,14 @@ func (s *Spec) complete() {
 	for i := range s.Inboxes {
 		s.Inboxes[i].complete(s.Extension.Schema)
 	}
+}
+
+// defaultArtifacts are those of a spec that does not list any.
+func (e Extension) defaultArtifacts() []string {
+	if e.Target == TargetCockroachDB {
+		return onCockroachArtifacts
+	}
+	return []string{ArtifactExtension, ArtifactMigrations, ArtifactJobs, ArtifactDocs}
 }
 
 func (t *StreamTable) complete(schema string) {

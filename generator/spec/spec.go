@@ -45,9 +45,6 @@ const (
 	ArtifactDBT        = "dbt"
 )
 
-// defaultArtifacts are those of a spec that does not list any.
-var defaultArtifacts = []string{ArtifactExtension, ArtifactMigrations, ArtifactJobs, ArtifactDocs}
-
 // Extension names what is generated.
 type Extension struct {
 	Place    `yaml:"-"`

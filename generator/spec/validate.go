@@ -20,6 +20,7 @@ type checker struct {
 func (s *Spec) validate(errs *diag.List) {
 	c := checker{s, errs}
 	c.extension()
+	c.target()
 	c.artifacts()
 	c.roles()
 	for i := range s.StreamTables {

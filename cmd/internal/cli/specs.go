@@ -37,12 +37,31 @@ func generate(cmd *cobra.Command) ([]*generator.Extension, error) {
 func load(cmd *cobra.Command, check func(*spec.Spec) *diag.List) ([]*spec.Spec, *diag.List, error) {
 	specs, problems := spec.Load(option(cmd, "file"))
 	if problems.Empty() {
-		return specs, problems, nil
+		return specs, problems, invalid(notOn(cmd, specs))
 	}
 	for _, s := range specs {
 		problems.Merge(check(s))
 	}
 	return nil, nil, invalid(problems)
+}
+
+// notOn reports specs for servers that a command does not work on: for CockroachDB there are files, and nothing that looks into a database.
+func notOn(cmd *cobra.Command, specs []*spec.Spec) *diag.List {
+	problems := &diag.List{}
+	name := cmd.Name()
+	if name == "generate" && cmd.Flags().Changed("dsn") {
+		name += " --dsn"
+	}
+	for _, s := range specs {
+		if s.Extension.Target == spec.TargetCockroachDB && name != "generate" {
+			problems.Add(diag.Error{
+				Pos: s.Extension.Field("target"), Code: "not-generated",
+				Message: fmt.Sprintf("sluice %s does not work on target %s", name, s.Extension.Target),
+				Hint:    `"sluice generate" writes its migrations, which "cockroach sql --file" runs`,
+			})
+		}
+	}
+	return problems
 }
 
 // generateOne is generate for commands that talk about one extension.
