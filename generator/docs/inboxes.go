@@ -60,6 +60,9 @@ func (w *writer) inboxFacts(i render.Inbox) []fact {
 	if r := i.Retry; r != nil {
 		retry = say("%s, from %s s up to %s s", r.Backoff, r.InitialSeconds, r.MaxSeconds)
 	}
+	if i.Window != "" {
+		facts = append(facts, fact{"Ids are remembered", say("%s after processing", length(i.Window))})
+	}
 	return append(facts,
 		fact{"After a failure", retry},
 		fact{"Dead letter", say("after %s failures, or %s claims that ended without a mark or a failure", fmt.Sprint(i.MaxRetries), fmt.Sprint(i.MaxAttempts))},
@@ -100,9 +103,13 @@ func (w *writer) kept(own, name string) text {
 	if own == "" {
 		return joined(say("as setting "), setting(name), say(" says"))
 	}
-	length := strings.TrimSuffix(strings.TrimPrefix(own, "interval '"), "'")
-	if strings.HasPrefix(length, "0 ") {
-		return say("forever")
+	if length := length(own); !strings.HasPrefix(length, "0 ") {
+		return say("%s", length)
 	}
-	return say("%s", length)
+	return say("forever")
+}
+
+// length is the text of an interval's literal.
+func length(interval string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(interval, "interval '"), "'")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Objects are the database objects of a version.
@@ -109,11 +110,16 @@ func (b *builder) inboxes(view render.Extension) {
 	b.add("catalog/pgt_inbox_retry_due.sql", view)
 	b.add("catalog/pgt_inbox_leases.sql", view)
 	b.add("catalog/pgt_inbox_dead.sql", view, dumpedWhere("where alerted"))
-	b.add("inbox/inbox_is_my_partition.sql", view)
-	for _, name := range []string{
+	names := []string{
 		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_rebuild",
 		"pgt_inbox_changed", "pgt_inbox_row_changed", "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_tick",
-	} {
+	}
+	if view.Windows() {
+		b.add("catalog/pgt_inbox_retiring.sql", view)
+		names = append(names, "pgt_inbox_retired", "pgt_inbox_note_ids")
+	}
+	b.add("inbox/inbox_is_my_partition.sql", view)
+	for _, name := range names {
 		b.add("inbox/"+name+".sql", view)
 	}
 }
@@ -140,6 +146,9 @@ func (b *builder) inbox(i render.Inbox) {
 		b.add("inbox/"+template+".sql", i, fires("always"))
 	}
 	b.add("inbox/applied_trigger.sql", i, fires("replica"))
+	if i.Window != "" {
+		b.window(i)
+	}
 	b.add("inbox/claim.sql", i)
 	b.add("inbox/pending_view.sql", i)
 	if i.DeadLetter && !i.Materialize {
@@ -157,6 +166,16 @@ func (b *builder) inbox(i render.Inbox) {
 	for _, task := range []string{i.FoldTask(), i.DrainTask()} {
 		b.addTask(i.Schemas, task, inboxSection)
 	}
+}
+
+// window adds what remembers the ids of an inbox longer than its messages.
+func (b *builder) window(i render.Inbox) {
+	// The ids of messages that are still there are noted again after a restore: else the restored messages would be taken for duplicates.
+	b.add("inbox/past_ids.sql", i, holds, dumpedWhere(fmt.Sprintf(
+		"where not exists (select from %s r where r.inbox_name = %s and event_id = any (r.event_ids))", i.InInternal("pgt_inbox_retiring"), sqltext.Literal(i.Name))))
+	b.add("inbox/past_ids_index.sql", i)
+	b.add("inbox/known.sql", i)
+	b.add("inbox/known_trigger.sql", i, fires("always"))
 }
 
 // interfaces adds the functions that users call, and the scheduler.

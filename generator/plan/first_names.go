@@ -100,7 +100,8 @@ func (l *Lineage) nameTables(from int, now, first []spec.StreamTable) {
 }
 
 // values says where names stand in tables of the catalog that no script writes.
-func values(schemas render.Schemas, n upgrade.Named) []upgrade.Value {
+func values(s *spec.Spec, n upgrade.Named) []upgrade.Value {
+	schemas := schemasOf(s)
 	name := sqltext.Literal(n.Name)
 	in := func(column string, named func(string) render.Name, tables ...string) []upgrade.Value {
 		var all []upgrade.Value
@@ -115,8 +116,11 @@ func values(schemas render.Schemas, n upgrade.Named) []upgrade.Value {
 	)
 	switch n.Kind {
 	case anInbox:
-		return in("inbox_name", schemas.InInternal,
-			"pgt_inbox_claims", "pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_retry_queue", "pgt_inbox_leases", "pgt_inbox_dead")
+		tables := []string{"pgt_inbox_claims", "pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_retry_queue", "pgt_inbox_leases", "pgt_inbox_dead"}
+		if slices.ContainsFunc(s.Inboxes, func(i spec.Inbox) bool { return i.DedupWindow != nil }) {
+			tables = append(tables, "pgt_inbox_retiring")
+		}
+		return in("inbox_name", schemas.InInternal, tables...)
 	case anOutbox:
 		return outbox
 	case aGroup:

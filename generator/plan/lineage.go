@@ -158,7 +158,7 @@ func (l *Lineage) settle(version string) {
 func (l *Lineage) Named() []upgrade.Named {
 	all := slices.Clone(l.named)
 	for n := range all {
-		all[n].Values = values(schemasOf(l.Spec), all[n])
+		all[n].Values = values(l.Spec, all[n])
 	}
 	return all
 }

@@ -16,6 +16,9 @@ func viewOf(s *spec.Spec) render.Extension {
 		inbox := viewOfInbox(s, &s.Inboxes[n])
 		view.Inboxes = append(view.Inboxes, inbox)
 	}
+	for n := range view.Inboxes {
+		view.Inboxes[n].Windows = view.Windows()
+	}
 	view.Outboxes, view.Groups = viewOfOutboxes(s)
 	view.GroupLock = groupLock(s)
 	return view
@@ -78,6 +81,9 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 	if i.Retention.DeadLetter != nil {
 		v.DeadRetention = i.Retention.DeadLetter.Interval()
 	}
+	if i.DedupWindow != nil {
+		v.Window = i.DedupWindow.Interval()
+	}
 	if r := i.BackOff(); r != nil {
 		v.Retry = &render.Retry{Backoff: r.Backoff, InitialSeconds: r.Initial.Seconds(), MaxSeconds: r.Max.Seconds()}
 	}
@@ -102,6 +108,7 @@ func inboxRelations(s *spec.Spec, i *spec.Inbox) render.InboxRelations {
 		Table: render.Name(i.Relation), Rows: render.Name(i.Relation), OrderIndex: in("_order"), ClaimCursor: internal("_claim_cursor"),
 		HighWatermark: internal("_high_watermark"),
 		PendingView:   in("_pending"), Pending: pending, DLQView: in("_dlq"), StatsView: in("_stats"), Attempts: attempts,
+		PastIDs: internal("_past_ids"), PastIDsIndex: internal("_past_ids_end"),
 	}
 }
 
@@ -110,7 +117,7 @@ func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 		return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix))
 	}
 	return render.InboxFunctions{
-		ClaimFn: at("_claim"), PartitionFn: schemasOf(s).In("inbox_is_my_partition"),
+		ClaimFn: at("_claim"), PartitionFn: schemasOf(s).In("inbox_is_my_partition"), KnownFn: at("_known"),
 	}
 }
 

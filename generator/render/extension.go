@@ -90,6 +90,11 @@ func (e Extension) WithoutDelay() []string {
 	return names
 }
 
+// Windows reports whether an inbox remembers ids longer than messages.
+func (e Extension) Windows() bool {
+	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.Window != "" })
+}
+
 // CronInboxes reports whether a cron expression says when an inbox's frequent work is due.
 func (e Extension) CronInboxes() bool {
 	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.LastDue != nil })

@@ -35,6 +35,8 @@ type Inbox struct {
 	DegradedSeconds    string
 	CriticalSeconds    string
 	DegradedDLQ        int
+	Window             string // for which ids are remembered; empty if as long as messages are kept
+	Windows            bool   // an inbox of the extension has one
 
 	InboxRelations
 	InboxFunctions
@@ -47,6 +49,7 @@ type InboxRelations struct {
 	PendingView, DLQView, StatsView               Name
 	Pending                                       Name // the view of messages that are pending now: PendingView, unless that is a stream table
 	Attempts                                      []Attempts
+	PastIDs, PastIDsIndex                         Name // of an inbox with a window
 }
 
 // Attempts is a sequence that counts the attempts of one message of an inbox at a time.
@@ -60,6 +63,7 @@ type Attempts struct {
 // InboxFunctions are the functions of an inbox whose statements are its own, and the shared one that says what a worker's part is.
 type InboxFunctions struct {
 	ClaimFn, PartitionFn Name
+	KnownFn              Name // of an inbox with a window
 }
 
 // Retry is the back-off of an inbox.

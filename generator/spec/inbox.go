@@ -33,7 +33,7 @@ type Inbox struct {
 	MaxRetries  int       `yaml:"max_retries" jsonschema:"default=3,minimum=1,maximum=1000" jsonschema_description:"Failures after which a message is a dead letter."`
 	MaxAttempts int       `yaml:"max_attempts" jsonschema:"default=20,minimum=2,maximum=1000" jsonschema_description:"Claims that ended without a mark or a failure after which a message is a dead letter: it kills its workers."`
 	Schedule    Schedule  `yaml:"schedule" jsonschema:"default=1s" jsonschema_description:"How often background work looks at the inbox: a duration or a cron expression (in UTC)."`
-	DedupWindow *Duration `yaml:"dedup_window" jsonschema_description:"How long ids are remembered, if longer than the messages are kept."`
+	DedupWindow *Duration `yaml:"dedup_window" jsonschema_description:"How long ids are remembered after messages are processed, if longer than messages are kept: a message that comes again is a duplicate."`
 	Retention   Retention `yaml:"retention" jsonschema_description:"How long finished messages are kept; 0s keeps them forever."`
 	Retry       *Retry    `yaml:"retry" jsonschema_description:"Back-off after a failure, or none: the message is due again at once. Default: {backoff: exponential, initial: 1s, max: 5m}."`
 	Ordering    *Ordering `yaml:"ordering" jsonschema_description:"Processes the messages of an aggregate in sequence; not together with priority."`

@@ -15,6 +15,7 @@ const (
 	claimSection   = "claim + mark"
 	flatSection    = "flat over time"
 	insertSection  = "dedup insert"
+	windowSection  = "dedup window"
 	latencySection = "latency"
 	healthSection  = "health"
 
@@ -51,7 +52,7 @@ func (c benchCase) title() string {
 // choose returns the cases that match.
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
 	for _, cases := range [][]benchCase{
-		claimCases(), flatCases(), insertCases(), latencyCases(), healthCases(), outboxCases(), gapCases(), wakeCases(),
+		claimCases(), flatCases(), insertCases(), windowCases(), latencyCases(), healthCases(), outboxCases(), gapCases(), wakeCases(),
 		refreshCases(), logCases(), immediateCases(), frozenCases(), tellCases(), compileCases(), scaleCases(),
 	} {
 		for _, c := range cases {

@@ -38,6 +38,7 @@ var abouts = map[string]string{
 	flatSection: "Ten workers, batches of 100, synchronous_commit off. Both sides take turns; between turns the backlog is filled up, and during turns " +
 		"a sender adds 2000 messages a second. The old transaction is open from the beginning to the end.",
 	insertSection: "INSERT … ON CONFLICT (event_id) DO NOTHING, every tenth message a duplicate; the baseline is a table with the unique key and no other index or trigger.",
+	windowSection: "The same inserts into an inbox with dedup_window that remembers a million ids; the baseline is the same inbox without the option. Neither has a scheduler.",
 	latencySection: "One client; times include the way there and back. One message in 200 is dead. The baseline is what one would ask the plain table, " +
 		"which has an index on what is pending; its ratio says how many times as long it takes.",
 	healthSection: "Calls of tick() between the cause and the answer degraded.",

@@ -52,7 +52,7 @@ const dumpSpec = `
 version: 1
 extension: {name: sluice_dump_test, version: 1.2.3, schema: app}
 inboxes:
-  - {name: orders, retry: {backoff: constant, initial: 1h}, retention: {processed: 1h, dead_letter: 9h}}
+  - {name: orders, retry: {backoff: constant, initial: 1h}, retention: {processed: 1h, dead_letter: 9h}, dedup_window: 7d}
   - {name: Odd "one", schema: Other one, event_id: payload->>'id'}
 outboxes:
   - {name: feed}
@@ -76,6 +76,11 @@ from generate_series(1, 500) i`,
 	"select app.inbox_mark_processed('orders', event_id) from app.inbox_claim('orders', 50)",
 	"call app.tick()", // which alerts the dead letters of orders, and not the next one
 	`select app.inbox_mark_failed('Odd "one"', 'x1', 'no') from generate_series(1, 3)`,
+	// Some whose ids are all that is left, and one whose id is noted.
+	"insert into app.orders (event_id, event_type, payload, received_at, processed_at) select 'past' || i, 't', '{}', now() - interval '5 h', now() - interval '4 h' from generate_series(1, 5) i",
+	"select app_internal.pgt_inbox_drain('orders', 1000)", "select app_internal.pgt_inbox_drain('orders', 1000)", "select app_internal.pgt_inbox_drain('orders', 1000)",
+	"insert into app_internal.orders_past_ids values ('m1', now())",
+	"insert into app_internal.pgt_inbox_retiring (inbox_name, event_ids, last_at, last_id, waits_for) values ('orders', '{m1}', '-infinity', '', '{none}')",
 	"select app.pause_inbox('orders')",
 	"update app.pgt_settings set value = '17' where name = 'inbox_dlq_alert_max_per_refresh'",
 	"select app.inbox_receive('orders', 'm1', 't', '{}')",
@@ -101,6 +106,7 @@ var states = []string{
 	"select s::text from app.orders_stats s",
 	`select s::text from "Other one"."Odd ""one""_stats" s`,
 	"select concat_ws(' ', inbox_name, event_type, sum(processed), sum(processing_us)) from app_internal.pgt_inbox_deltas where is_expired group by inbox_name, event_type",
+	"select p::text from app_internal.orders_past_ids p where not exists (select from app.orders i where i.event_id = p.event_id)",
 	"select s::text from app.pgt_settings s",
 	"select c::text from app_internal.pgt_inbox_claims c where no = 0",
 	"select concat_ws(' ', inbox_name, inbox_table, pending_count, dlq_count, processed_count) from app.inbox_status()",
@@ -168,6 +174,7 @@ func goOn(t *testing.T, conn *pgx.Conn) {
 	run(t, conn, "select app.resume_inbox('orders')")
 	due := one("select count(*) from app.orders_pending")
 	expect("duplicates stored", one("select app.inbox_receive('orders', 'm2', 't', '{}')::int"), 0)
+	expect("duplicates stored of messages that are gone", one("select sum(app.inbox_receive('orders', 'past' || i, 't', '{}')::int) from generate_series(1, 5) i"), 0)
 	run(t, conn, "listen pg_trickle_alert; insert into app.orders (event_id, event_type, payload) values ('new', 'new', '{}')")
 	expect("claims", one("select count(app.inbox_mark_processed('orders', event_id)) from app.inbox_claim('orders', 100000)"), due+1)
 	expect("others", one(`select count(app.inbox_mark_processed('Odd "one"', event_id)) from app.inbox_claim('Odd "one"', 1000)`), 49)

@@ -31,6 +31,13 @@ func (w *world) use(t *testing.T) {
 		exec(t, w.db, "select pgtrickle.inbox_mark_processed($1, event_id) from pgtrickle.inbox_claim($1, 2)", inbox)
 		exec(t, w.db, "select pgtrickle.inbox_mark_failed($1, 'm' || 10 * $2 + 9, 'no')", inbox, w.rounds)
 	}
+	for _, inbox := range w.remembering(t) {
+		table := pgx.Identifier{"pgtrickle", inbox}.Sanitize()
+		exec(t, w.db, "insert into "+table+" (event_id, event_type, payload, received_at, processed_at) select 'past ' || $1::int, 't0', '{}', now() - interval '9 d', now() - interval '9 d'", w.rounds)
+		for range 2 { // notes the ids, then deletes the messages
+			exec(t, w.db, "select pgtrickle_internal.pgt_inbox_drain($1, 1000)", inbox)
+		}
+	}
 	for _, outbox := range w.outboxes(t) {
 		exec(t, w.db, "select pgtrickle.outbox_publish($1, 't' || i % 2, jsonb_build_object('n', i), 'k' || i % 3) from generate_series(1, 9) i", outbox)
 	}
@@ -63,6 +70,12 @@ func (w *world) inboxes(t *testing.T) []string {
 	return pgtest.Column[string](t, w.db, "select inbox_name from pgtrickle.pgt_inbox_config order by 1")
 }
 
+// remembering are the inboxes that remember ids longer than messages.
+func (w *world) remembering(t *testing.T) []string {
+	t.Helper()
+	return pgtest.Column[string](t, w.db, "select inbox_name from pgtrickle.pgt_inbox_config c where to_jsonb(c) ->> 'dedup_window' is not null order by 1")
+}
+
 func (w *world) outboxes(t *testing.T) []string {
 	t.Helper()
 	if !w.has(t, "pgtrickle_internal.pgt_outboxes") {
@@ -92,6 +105,9 @@ func (w *world) survey(t *testing.T) map[string]string {
 		take("inbox "+inbox, "select concat_ws(' ', event_id, event_type, payload, received_at, processed_at, retry_count, error, aggregate_id) from "+table)
 		take("counts of "+inbox, "select concat_ws(' ', pending_count + dlq_count, processed_count) from pgtrickle.inbox_status() where inbox_name = $1", inbox)
 	}
+	for _, inbox := range w.remembering(t) {
+		take("ids of "+inbox, "select concat_ws(' ', event_id, processed_at) from "+pgx.Identifier{"pgtrickle_internal", inbox + "_past_ids"}.Sanitize())
+	}
 	for _, outbox := range w.outboxes(t) {
 		take("outbox "+outbox, "select concat_ws(' ', id, created_at, event_type, aggregate_id, payload, headers) from "+pgx.Identifier{"pgtrickle", "outbox_" + outbox}.Sanitize())
 	}
@@ -119,7 +135,7 @@ func kept(t *testing.T, version string, before, after map[string]string, gone fu
 		now, there := after[what]
 		grows := strings.HasPrefix(what, "outbox ") || strings.HasPrefix(what, "delta rows ")
 		switch {
-		case gone(what):
+		case gone(what), !there && strings.HasPrefix(what, "ids of "): // the inbox does not remember them any more
 		case !there:
 			t.Errorf("%s: %s is gone", version, what)
 		case now != before[what] && !(grows && containsLines(now, before[what])):
