@@ -60,6 +60,9 @@ func (w *writer) inboxFacts(i render.Inbox) []fact {
 	if r := i.Retry; r != nil {
 		retry = say("%s, from %s s up to %s s", r.Backoff, r.InitialSeconds, r.MaxSeconds)
 	}
+	if i.Feed.Name != "" {
+		facts = append(facts, fact{"Change feed", code(i.Feed.String())})
+	}
 	if i.Window != "" {
 		facts = append(facts, fact{"Ids are remembered", say("%s after processing", length(i.Window))})
 	}

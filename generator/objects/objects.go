@@ -149,6 +149,10 @@ func (b *builder) inbox(i render.Inbox) {
 	if i.Window != "" {
 		b.window(i)
 	}
+	if i.Feed.Name != "" {
+		b.add("inbox/feed.sql", i)
+		b.add("inbox/feed_trigger.sql", i, fires("always"))
+	}
 	b.add("inbox/claim.sql", i)
 	b.add("inbox/pending_view.sql", i)
 	if i.DeadLetter && !i.Materialize {

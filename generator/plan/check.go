@@ -101,7 +101,6 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 		report(i.Ordering != nil, i.Field("ordering"), "ordered inboxes")
 		report(i.Priority != nil, i.Field("priority"), "inboxes with priorities")
 		report(i.Tenant != "", i.Field("tenant"), "tenants of inboxes")
-		report(i.ChangeFeed, i.Field("change_feed"), "change feeds of inboxes")
 		report(i.WireFormat != spec.WireNative, i.Field("wire_format"), "wire formats")
 	}
 }

@@ -26,6 +26,9 @@ func (l *Lineage) original(s *spec.Spec) *spec.Spec {
 		if i.Managed() {
 			i.Relation.Name = i.Name
 		}
+		if i.Feed != "" {
+			i.Feed = l.first(anOutbox, i.Feed)
+		}
 		relations[now.Relation] = i.Relation
 		derived := i.DerivedRelations(s.Extension)
 		for at, name := range now.DerivedRelations(s.Extension) {

@@ -10,6 +10,7 @@ import (
 
 // Trace finds the first names of all that a spec names, and reports renames that cannot be.
 func Trace(s *spec.Spec, released []upgrade.Manifest, errs *diag.List) *Lineage {
+	s = withFeeds(s, released)
 	l := trace(s, released, errs)
 	l.Spec, l.Original = Materialized(s), Materialized(l.original(s))
 	l.nameTables(len(s.StreamTables), l.Spec.StreamTables, l.Original.StreamTables)

@@ -36,6 +36,9 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 		Table: in(table), IDs: in(table + "_ids"), LaneIndex: in(table + "_lane"), CloudEvents: in(table + "_cloudevents"), Debezium: in(table + "_debezium"),
 		Publication: spec.DerivedName(s.Extension.Name + "_" + table),
 	}
+	if o.Feed {
+		v.Path, v.Feed = "inboxes."+o.Name+".change_feed", true
+	}
 	if o.Notify {
 		v.Notify = &render.Notify{Schemas: schemasOf(s), Table: v.Table, Channel: render.OutboxChannel, Payload: v.Table.Name}
 	}

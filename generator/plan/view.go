@@ -81,6 +81,9 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 	if i.Retention.DeadLetter != nil {
 		v.DeadRetention = i.Retention.DeadLetter.Interval()
 	}
+	if i.Feed != "" {
+		v.Feed = schemasOf(s).In(spec.DerivedName("outbox_" + i.Feed))
+	}
 	if i.DedupWindow != nil {
 		v.Window = i.DedupWindow.Interval()
 	}
@@ -117,7 +120,7 @@ func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 		return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix))
 	}
 	return render.InboxFunctions{
-		ClaimFn: at("_claim"), PartitionFn: schemasOf(s).In("inbox_is_my_partition"), KnownFn: at("_known"),
+		ClaimFn: at("_claim"), PartitionFn: schemasOf(s).In("inbox_is_my_partition"), KnownFn: at("_known"), FeedFn: at("_feed"),
 	}
 }
 

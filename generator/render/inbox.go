@@ -50,6 +50,7 @@ type InboxRelations struct {
 	Pending                                       Name // the view of messages that are pending now: PendingView, unless that is a stream table
 	Attempts                                      []Attempts
 	PastIDs, PastIDsIndex                         Name // of an inbox with a window
+	Feed                                          Name // the outbox of its change feed; empty if it has none
 }
 
 // Attempts is a sequence that counts the attempts of one message of an inbox at a time.
@@ -64,6 +65,7 @@ type Attempts struct {
 type InboxFunctions struct {
 	ClaimFn, PartitionFn Name
 	KnownFn              Name // of an inbox with a window
+	FeedFn               Name // of an inbox with a change feed
 }
 
 // Retry is the back-off of an inbox.

@@ -18,6 +18,7 @@ type Outbox struct {
 	Path        string // in the spec
 	Name        string
 	Event       bool   // rather than of a stream table
+	Feed        bool   // events of an inbox, which alone publishes them
 	StreamTable string // schema.name; empty for events
 	PgtName     string // its name alone
 	PgtID       string // a uuid that is made of its name

@@ -41,6 +41,7 @@ type Inbox struct {
 	Health      Health    `yaml:"health" jsonschema_description:"Thresholds of inbox_health."`
 	RenamedFrom string    `yaml:"renamed_from" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Former name; keeps the data across the rename."`
 	Relation    Name      `yaml:"-"` // the table, managed or not
+	Feed        string    `yaml:"-"` // the outbox of its change feed, once that is one of the spec's
 }
 
 // Managed reports whether the generator owns the inbox's table.

@@ -30,6 +30,7 @@ type Outbox struct {
 	Notify      bool       `yaml:"notify" jsonschema:"default=false" jsonschema_description:"Notifies listeners when a transaction that publishes commits, rather than at the next tick."`
 	OrderingKey string     `yaml:"ordering_key" jsonschema:"enum=aggregate_id,enum=event_type" jsonschema_description:"Events that agree in this column are handled in order, across the consumers of a group."`
 	IdleGroup   *IdleGroup `yaml:"idle_group" jsonschema_description:"What happens when a consumer group stops consuming."`
+	Feed        bool       `yaml:"-"` // of an inbox, which alone publishes to it
 	SegmentRows *int       `yaml:"segment_rows" jsonschema:"minimum=1000,maximum=1000000000" jsonschema_description:"For very many events: its table is partitioned by this many ids, and retention drops whole partitions. To be decided when the outbox is made."`
 	RenamedFrom string     `yaml:"renamed_from" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Former name; keeps the data across the rename."`
 }

@@ -56,7 +56,13 @@ func (s *Spec) besideOutboxes() map[string]bool {
 			}
 		}
 	}
-	for _, o := range s.Outboxes {
+	events := s.Outboxes
+	for _, i := range s.Inboxes {
+		if i.ChangeFeed {
+			events = append(events[:len(events):len(events)], Outbox{Name: i.Name})
+		}
+	}
+	for _, o := range events {
 		for _, suffix := range []string{"_ids", "_lane", "_cloudevents", "_debezium", "_archive"} {
 			taken[DerivedName("outbox_"+o.Name+suffix)] = true
 		}

@@ -53,7 +53,7 @@ version: 1
 extension: {name: sluice_dump_test, version: 1.2.3, schema: app}
 inboxes:
   - {name: orders, retry: {backoff: constant, initial: 1h}, retention: {processed: 1h, dead_letter: 9h}, dedup_window: 7d}
-  - {name: Odd "one", schema: Other one, event_id: payload->>'id'}
+  - {name: Odd "one", schema: Other one, event_id: payload->>'id', change_feed: true}
 outboxes:
   - {name: feed}
   - {name: keyed, ordering_key: aggregate_id}
@@ -116,6 +116,7 @@ var states = []string{
 	"select d::text from app_internal.pgt_inbox_dead d where inbox_name = 'orders'",                                           // when each died, and whether that was alerted
 	"select e::text from app.outbox_feed e",
 	"select e::text from app.outbox_keyed e",
+	`select e::text from app."outbox_Odd ""one""" e`,
 	"select concat_ws(' ', e.tableoid::regclass, e) from app.outbox_parts e",
 	"select (to_jsonb(g) - 'idle')::text from app.pgt_consumer_groups g",
 	"select concat_ws(' ', group_no, lane, no, cur, floor_no, state, ids, consumer_id, case state when 'leased' then until end, attempts, lost) from app_internal.pgt_lease_log where state <> 'done'",
