@@ -186,8 +186,8 @@ func (b *builder) window(i render.Inbox) {
 func (b *builder) interfaces(view render.Extension) {
 	if len(view.Inboxes) > 0 {
 		for _, template := range []string{
-			"inbox_is_my_partition_of", "inbox_receive", "inbox_receive_any", "inbox_receive_many", "inbox_pending", "inbox_claim",
-			"inbox_mark_processed", "inbox_mark_processed_any", "inbox_mark_processed_many",
+			"inbox_is_my_partition_of", "inbox_receive", "inbox_receive_many", "inbox_pending", "inbox_claim",
+			"pgt_require_marked", "inbox_mark_processed", "inbox_mark_processed_any", "inbox_mark_processed_many",
 			"inbox_mark_failed", "inbox_mark_failed_any", "inbox_mark_failed_many",
 			"inbox_claim_lease", "pgt_move_leases", "inbox_extend", "inbox_release",
 			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of",

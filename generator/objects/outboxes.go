@@ -90,7 +90,6 @@ func (b *builder) consumerGroups(view render.Extension) {
 	if len(view.EventOutboxes()) > 0 {
 		b.add("outbox/pgt_publication.sql", view)
 		b.add("outbox/outbox_publish.sql", view)
-		b.add("outbox/outbox_publish_any.sql", view)
 		b.add("outbox/outbox_publish_many.sql", view)
 	}
 	if len(view.StreamTables) > 0 {

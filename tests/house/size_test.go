@@ -54,9 +54,9 @@ func TestSize(t *testing.T) {
 		what      string
 		got, most size
 	}{
-		{"one inbox", inbox, size{2375, 71}},
+		{"one inbox", inbox, size{2280, 71}},
 		{"one more inbox", inboxes.minus(inbox), size{700, 26}},
-		{"one outbox with a group", outbox, size{2425, 80}},
+		{"one outbox with a group", outbox, size{2330, 76}},
 		{"one more outbox with a group", outboxes.minus(outbox), size{200, 12}},
 		{"one stream table", sizeOf(t, "stream_tables:", streamTable("z", differential, voidQuery)), size{2000, 60}},
 		{"one more filter", oneMore(differential, voidQuery, filterQuery), size{250, 8}},

@@ -122,7 +122,7 @@ drop function events_internal.pgt_watermark(events.pgt_consumer_groups, timestam
 drop function events_internal.pgt_give_back_lanes(events.pgt_consumer_groups, int8multirange);
 drop function events_internal.pgt_lock_leases(events.pgt_consumer_groups, text);
 drop function events_internal.pgt_grant_again(events.pgt_consumer_groups, int2, int8, bool, text, int4, timestamptz, timestamptz);
-drop function events_internal.pgt_settle(int4, text, int8, int8, int8, int8, int8, bool, timestamptz, int4);
+drop function events_internal.pgt_settle(int4, text, int8, int8, int8, int8, int8, timestamptz, int4);
 drop function events_internal.pgt_narrow_gaps(int4, int8, int8, int8, timestamptz, int8[], int8multirange, int8multirange, pg_snapshot,
     int8, xid8[], text[]);
 drop function events_internal.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text);
@@ -131,8 +131,7 @@ drop function events_internal.pgt_group(text, text, text);
 drop function events_internal.pgt_watch_outboxes();
 drop function events.outbox_status(text);
 drop function events.outbox_publish_many(text, jsonb);
-drop function events.outbox_publish(text, text, jsonb, anynonarray, jsonb);
-drop function events.outbox_publish(text, text, jsonb, text, jsonb);
+drop function events.outbox_publish(text, text, jsonb, anycompatiblenonarray, jsonb);
 drop function events_internal.pgt_publication(name, regclass, bool);
 drop function events_internal.pgt_outbox_drain(text, int4);
 drop function events_internal.pgt_safe_point(text, bool);

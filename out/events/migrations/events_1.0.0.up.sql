@@ -53,18 +53,7 @@ create function events_internal.pgt_setting(p_name text default null)
 as $function$
 begin
     return query
-    select d.name,
-           coalesce(
-               -- A session can set any text: a value that is not valid is ignored.
-               case when d.in_session then substring(
-                   current_setting('pg_trickle.' || d.name, true)
-                   from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
-               ) end,
-               s.value,
-               d.value
-           ),
-           d.value,
-           d.at_least
+    select d.name, coalesce(x.value, s.value, d.value), d.value, d.at_least
     from (values
         ('outbox_retention_hours', '24', 0, false),
         ('outbox_drain_batch_size', '10000', 1, true),
@@ -76,6 +65,10 @@ begin
         ('consumer_cleanup_enabled', 'on', null, false)
     ) d (name, value, at_least, in_session)
     left join events.pgt_settings s on s.name = d.name
+    -- A session can set any text: a value that is not valid is ignored.
+    left join lateral substring(
+        current_setting('pg_trickle.' || d.name, true) from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
+    ) x (value) on d.in_session
     where p_name is null or d.name = p_name;
 end;
 $function$;
@@ -713,9 +706,9 @@ end;
 $function$;
 
 -- Publishes an event: in the caller's transaction. Returns its id.
--- Writes the outbox.
+-- Writes the outbox. p_aggregate_id is text, or of another type such as uuid or bigint.
 create function events.outbox_publish(
-    p_outbox text, p_event_type text, p_payload jsonb, p_aggregate_id text default null, p_headers jsonb default '{}'
+    p_outbox text, p_event_type text, p_payload jsonb, p_aggregate_id anycompatiblenonarray default null::text, p_headers jsonb default '{}'
 )
     returns bigint
     language plpgsql
@@ -747,19 +740,8 @@ begin
     return v_id;
 end;
 $function$;
-comment on function events.outbox_publish(text, text, jsonb, text, jsonb) is 'Publishes an event. (Sluice: events in events)';
-
--- Publishes an event whose key is of another type than text, such as uuid or bigint.
-create function events.outbox_publish(
-    p_outbox text, p_event_type text, p_payload jsonb, p_aggregate_id anynonarray, p_headers jsonb default '{}'
-)
-    returns bigint
-    language sql
-as $function$
-    select events.outbox_publish(p_outbox, p_event_type, p_payload, p_aggregate_id::text, p_headers)
-$function$;
-comment on function events.outbox_publish(text, text, jsonb, anynonarray, jsonb) is
-    'Publishes an event whose key is of another type than text, such as uuid or bigint. (Sluice: events in events)';
+comment on function events.outbox_publish(text, text, jsonb, anycompatiblenonarray, jsonb) is
+    'Publishes an event. (Sluice: events in events)';
 
 -- Publishes events: a JSON array of objects with event_type, payload, aggregate_id and headers. In the caller's transaction.
 -- Writes the outbox. Returns the ids in the order of the array.
@@ -1050,7 +1032,7 @@ $function$;
 -- between.
 -- Reads the outbox, pg_locks; writes pgt_lease_log. Looks for publishers, unless an older gap will do so soon.
 create function events_internal.pgt_settle(
-    p_group_no integer, p_outbox text, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_upto bigint, p_rows bigint, p_gaps boolean,
+    p_group_no integer, p_outbox text, p_floor_no bigint, p_last_no bigint, p_cur bigint, p_upto bigint, p_rows bigint,
     p_now timestamptz, p_limit integer, out ids int8multirange, out last_no bigint, out cur bigint
 )
     language plpgsql
@@ -1065,14 +1047,13 @@ declare
     v_vxids    text[];
     v_snapshot pg_snapshot;
 begin
-    if p_gaps then
-        select array_agg(distinct l.no), coalesce(range_agg(r), '{}'), bool_or(l.until <= p_now) or v_look and not bool_or(l.xids is null)
-        into v_gaps, v_ids, v_look
-        from events_internal.pgt_lease_log l
-        cross join lateral unnest(l.ids) r
-        where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and
-            (l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))));
-    end if;
+    select array_agg(distinct l.no), coalesce(range_agg(r), '{}'),
+           coalesce(bool_or(l.until <= p_now), false) or v_look and not coalesce(bool_or(l.xids is null), false)
+    into v_gaps, v_ids, v_look
+    from events_internal.pgt_lease_log l
+    cross join lateral unnest(l.ids) r
+    where l.group_no = p_group_no and l.lane = 0 and l.no >= p_floor_no and l.state = 'gap' and
+        (l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))));
     if v_look then
         v_drawn := (events_internal.pgt_outbox_ids(p_outbox)).drawn_id;
         select coalesce(array_agg(p.xid order by p.xid) filter (where p.xid is not null), '{}'),
@@ -1548,7 +1529,6 @@ declare
     v_lease  record;
     v_next   int8multirange;
     v_sorted record;
-    v_gaps   boolean;
 begin
     if not (p_group.outbox_name in ('shop_events')) or p_event_types = '{}' or array_position(p_event_types, null) is not null then
         raise exception using errcode = '22023', message = 'p_event_types must name types of an outbox of events without an order',
@@ -1580,11 +1560,6 @@ begin
     ) then
         return false;
     end if;
-    v_floor := (
-        select coalesce(min(l.no), v_no + 1)
-        from events_internal.pgt_lease_log l
-        where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state <> 'done'
-    );
     -- Polls see in the row of their group, which they read anyway, whether to look for rows that were passed over: to look costs them 5 %.
     update events.pgt_consumer_groups g set passes_over = true where g.group_no = p_group.group_no and not g.passes_over;
     for v_window in 1..100 loop -- so that a poll ends, whatever is ahead
@@ -1593,18 +1568,17 @@ begin
             from events_internal.pgt_passed_rows p
             where p.group_no = p_group.group_no and p.event_type = any (p_event_types)
         );
-        v_gaps := exists (
+        v_next := events_internal.pgt_outbox_visible(p_group.outbox_name, int8multirange(int8range(v_cur, 9223372036854775807, '()')),
+            1000);
+        exit when v_next is null and not exists (
             select
             from events_internal.pgt_lease_log l
             where l.group_no = p_group.group_no and l.lane = 0 and l.no >= v_floor and l.state = 'gap'
               and (l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))))
         );
-        v_next := events_internal.pgt_outbox_visible(p_group.outbox_name, int8multirange(int8range(v_cur, 9223372036854775807, '()')),
-            1000);
-        exit when v_next is null and not v_gaps;
         select s.ids, s.last_no, s.cur into v_sorted
         from events_internal.pgt_settle(
-            p_group.group_no, p_group.outbox_name, v_floor, v_no, v_cur, upper(v_next) - 1, events_internal.pgt_count_ids(v_next), v_gaps,
+            p_group.group_no, p_group.outbox_name, v_floor, v_no, v_cur, upper(v_next) - 1, events_internal.pgt_count_ids(v_next),
             p_now, 1000
         ) s;
         perform events_internal.pgt_pass_over(p_group, v_sorted.ids, 0);
@@ -1720,7 +1694,7 @@ begin
     if v_ahead or p_offset is null and exists (select from events_internal.pgt_publishers(p_group.outbox_name)) then
         -- Ids up to here that are not to be seen may still come.
         perform events_internal.pgt_settle(
-            p_group.group_no, p_group.outbox_name, v_no + 2, v_no + 1, 0, v_last, 0, false, clock_timestamp(), null
+            p_group.group_no, p_group.outbox_name, v_no + 2, v_no + 1, 0, v_last, 0, clock_timestamp(), null
         );
         select coalesce(min(lower(l.ids)) - 1, v_last) into v_start
         from events_internal.pgt_lease_log l
@@ -1929,7 +1903,7 @@ begin
         elsif v_head.gaps or v_rows > 0 then
             select s.ids, s.last_no, s.cur into v_ids, v_no, v_last
             from events_internal.pgt_settle(
-                v_group.group_no, v_group.outbox_name, v_floor, v_no, v_head.cur, v_last, v_rows, v_head.gaps, v_now, p_batch_size
+                v_group.group_no, v_group.outbox_name, v_floor, v_no, v_head.cur, v_last, v_rows, v_now, p_batch_size
             ) s;
         end if;
         if v_ids is not null then
@@ -2987,7 +2961,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '64c617e97dff95f3ca5df2ae446559d4', 'plain');
+values ('events', '1.0.0', '580552922be87cc70649ad6219549279', 'plain');
 select events.attach();
 
 commit;

@@ -53,18 +53,7 @@ create function pgtrickle_internal.pgt_setting(p_name text default null)
 as $function$
 begin
     return query
-    select d.name,
-           coalesce(
-               -- A session can set any text: a value that is not valid is ignored.
-               case when d.in_session then substring(
-                   current_setting('pg_trickle.' || d.name, true)
-                   from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
-               ) end,
-               s.value,
-               d.value
-           ),
-           d.value,
-           d.at_least
+    select d.name, coalesce(x.value, s.value, d.value), d.value, d.at_least
     from (values
         ('inbox_enabled', 'on', null, true),
         ('inbox_processed_retention_hours', '72', 0, false),
@@ -74,6 +63,10 @@ begin
         ('inbox_dlq_alert_max_per_refresh', '10', 0, true)
     ) d (name, value, at_least, in_session)
     left join pgtrickle.pgt_settings s on s.name = d.name
+    -- A session can set any text: a value that is not valid is ignored.
+    left join lateral substring(
+        current_setting('pg_trickle.' || d.name, true) from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
+    ) x (value) on d.in_session
     where p_name is null or d.name = p_name;
 end;
 $function$;
@@ -1020,10 +1013,11 @@ comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is
     'Whether a worker has an aggregate. (Sluice: shop in pgtrickle)';
 
 -- Stores a message; true if it is stored, false if a message of this id was there.
--- Writes the inbox and, for the duplicate rate, pgt_inbox_deltas.
+-- Writes the inbox and, for the duplicate rate, pgt_inbox_deltas. p_event_id is text, or of another type such as uuid or bigint.
 create function pgtrickle.inbox_receive(
-    p_inbox text, p_event_id text, p_event_type text, p_payload jsonb, p_source text default null, p_aggregate_id text default null,
-    p_trace_id text default null, p_sequence text default null, p_priority integer default null, p_available_at timestamptz default null
+    p_inbox text, p_event_id anycompatiblenonarray, p_event_type text, p_payload jsonb, p_source text default null,
+    p_aggregate_id text default null, p_trace_id text default null, p_sequence text default null, p_priority integer default null,
+    p_available_at timestamptz default null
 )
     returns boolean
     language plpgsql
@@ -1062,22 +1056,8 @@ begin
     return v_stored;
 end;
 $function$;
-comment on function pgtrickle.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz) is
+comment on function pgtrickle.inbox_receive(text, anycompatiblenonarray, text, jsonb, text, text, text, text, int4, timestamptz) is
     'Stores a message. (Sluice: shop in pgtrickle)';
-
--- Stores a message whose id is of another type than text, such as uuid or bigint.
-create function pgtrickle.inbox_receive(
-    p_inbox text, p_event_id anynonarray, p_event_type text, p_payload jsonb, p_source text default null, p_aggregate_id text default null,
-    p_trace_id text default null, p_sequence text default null, p_priority integer default null, p_available_at timestamptz default null
-)
-    returns boolean
-    language sql
-as $function$
-    select pgtrickle.inbox_receive(p_inbox, p_event_id::text, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_sequence,
-        p_priority, p_available_at)
-$function$;
-comment on function pgtrickle.inbox_receive(text, anynonarray, text, jsonb, text, text, text, text, int4, timestamptz) is
-    'Stores a message whose id is of another type than text, such as uuid or bigint. (Sluice: shop in pgtrickle)';
 
 -- Stores messages: a JSON array of objects with the parameters of inbox_receive, without p_. Returns for each whether it is stored, in
 -- order.
@@ -1245,6 +1225,47 @@ end;
 $function$;
 comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is 'Locks pending messages and returns them. (Sluice: shop in pgtrickle)';
 
+-- Raises why a mark found fewer messages than it was given: one is unknown, its lease is lost or, if p_marked is null, it is taken.
+-- Reads pgt_inbox_config and the inbox. p_marked: how many messages were marked.
+create function pgtrickle_internal.pgt_require_marked(p_inbox text, p_event_ids text[], p_lease_id bigint, p_marked bigint)
+    returns void
+    language plpgsql
+    stable
+as $function$
+declare
+    v_inbox     record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_id        text; -- an unknown one, if there is one, or else the first
+    v_unknown   boolean;
+    v_processed boolean;
+    v_given     bigint;
+begin
+    execute format($sql$
+        select g.id, i.event_id is null, i.processed_at is not null, count(*) over ()
+        from (select distinct u from unnest($1) u) g (id)
+        left join %I.%I i on i.event_id = g.id
+        order by i.event_id is not null, g.id
+        limit 1
+        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
+    into v_id, v_unknown, v_processed, v_given
+    using p_event_ids;
+    if v_unknown then
+        raise exception using errcode = 'P0002', message = 'inbox message not found: ' || coalesce(v_id, '<null>'),
+            detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
+            hint = 'A processed message is gone once its retention has passed.';
+    elsif p_lease_id is not null and v_given > coalesce(p_marked, 0) then
+        raise exception using errcode = '55000', message = 'lease lost: inbox ' || p_inbox,
+            detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
+            hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
+    elsif p_marked is null then
+        raise exception using errcode = '55006', message = 'inbox message is processed or held by another transaction: ' || v_id,
+            detail = case when v_processed then 'The message in inbox ' || p_inbox || ' is processed.'
+                else 'Another transaction holds the message in inbox ' || p_inbox || '.' end,
+            hint = case when v_processed then 'To process it again, replay it with p_include_processed.'
+                else 'Go on with the next claim: the worker that holds the message decides on it.' end;
+    end if;
+end;
+$function$;
+
 -- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
 -- Writes the inbox. With p_lease_id, which inbox_claim_lease returned, LeaseLost if that lease of the message is lost; writes
 -- pgt_inbox_leases.
@@ -1252,9 +1273,6 @@ create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id text, p_
     returns boolean
     language plpgsql
 as $function$
-declare
-    v_inbox  record;
-    v_marked boolean;
 begin
     -- By clock_timestamp(), as the message may have arrived after this transaction began.
     case p_inbox
@@ -1263,40 +1281,27 @@ begin
             set processed_at = clock_timestamp()
             where i.event_id = p_event_id and i.processed_at is null
               and (p_lease_id is null or i.available_at = (
-                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'order_events' and l.event_id = i.event_id
-                      and l.lease_id = p_lease_id
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = 'order_events' and l.event_id = i.event_id and l.lease_id = p_lease_id
               ));
         when 'payments' then
             update pgtrickle.payments i
             set processed_at = clock_timestamp()
             where i.event_id = p_event_id and i.processed_at is null
               and (p_lease_id is null or i.available_at = (
-                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'payments' and l.event_id = i.event_id and
-                      l.lease_id = p_lease_id
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = 'payments' and l.event_id = i.event_id and l.lease_id = p_lease_id
               ));
         else
             perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
-    if found then
-        if p_lease_id is not null then
-            delete from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.event_id = p_event_id;
-        end if;
-        return true;
-    end if;
-    v_inbox := pgtrickle_internal.pgt_inbox(p_inbox);
-    execute format('select false from %I.%I i where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table)
-    into v_marked
-    using p_event_id;
-    if v_marked is null then
-        raise exception using errcode = 'P0002', message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
-            detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
-            hint = 'A processed message is gone once its retention has passed.';
+    if not found then
+        perform pgtrickle_internal.pgt_require_marked(p_inbox, array[p_event_id], p_lease_id, 0);
+        return false;
     elsif p_lease_id is not null then
-        raise exception using errcode = '55000', message = 'lease lost: inbox ' || p_inbox,
-            detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
-            hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
+        delete from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.event_id = p_event_id;
     end if;
-    return v_marked;
+    return true;
 end;
 $function$;
 comment on function pgtrickle.inbox_mark_processed(text, text, int8) is 'Marks a message as processed. (Sluice: shop in pgtrickle)';
@@ -1311,15 +1316,13 @@ $function$;
 comment on function pgtrickle.inbox_mark_processed(text, anynonarray, int8) is 'Takes an id of any type. (Sluice: shop in pgtrickle)';
 
 -- Marks messages as processed: all or none. Returns how many were not processed before.
--- Writes the inbox; with p_lease_id as for one message.
+-- Writes the inbox, pgt_inbox_leases; with p_lease_id as for one message.
 create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_ids text[], p_lease_id bigint default null)
     returns bigint
     language plpgsql
 as $function$
 declare
-    v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
-    v_count   bigint;
-    v_unknown text;
+    v_count bigint;
 begin
     case p_inbox
         when 'order_events' then
@@ -1327,33 +1330,23 @@ begin
             set processed_at = clock_timestamp()
             where i.event_id = any (p_event_ids) and i.processed_at is null
               and (p_lease_id is null or i.available_at = (
-                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'order_events' and l.event_id = i.event_id
-                      and l.lease_id = p_lease_id
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = 'order_events' and l.event_id = i.event_id and l.lease_id = p_lease_id
               ));
         when 'payments' then
             update pgtrickle.payments i
             set processed_at = clock_timestamp()
             where i.event_id = any (p_event_ids) and i.processed_at is null
               and (p_lease_id is null or i.available_at = (
-                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'payments' and l.event_id = i.event_id and
-                      l.lease_id = p_lease_id
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = 'payments' and l.event_id = i.event_id and l.lease_id = p_lease_id
               ));
+        else
+            perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
     get diagnostics v_count = row_count;
-    if v_count < (select count(distinct u) from unnest(p_event_ids) u) then
-        execute format('select min(u) from unnest($1) u where not exists (select from %I.%I i where i.event_id = u)',
-            v_inbox.inbox_schema, v_inbox.inbox_table)
-        into v_unknown
-        using p_event_ids;
-        if v_unknown is not null then
-            raise exception using errcode = 'P0002', message = 'inbox message not found: ' || coalesce(v_unknown, '<null>'),
-            detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
-            hint = 'A processed message is gone once its retention has passed.';
-        elsif p_lease_id is not null then
-            raise exception using errcode = '55000', message = 'lease lost: inbox ' || p_inbox,
-            detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
-            hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
-        end if;
+    if v_count < cardinality(p_event_ids) then
+        perform pgtrickle_internal.pgt_require_marked(p_inbox, array_remove(p_event_ids, null), p_lease_id, v_count);
     end if;
     if p_lease_id is not null then
         delete from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.event_id = any (p_event_ids);
@@ -1370,9 +1363,7 @@ create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id text, p_err
     language plpgsql
 as $function$
 declare
-    v_inbox     record;
-    v_failures  integer;
-    v_processed boolean;
+    v_failures integer;
 begin
     -- Never waits: after a rollback another worker may have claimed the message, and then decides on it.
     case p_inbox
@@ -1386,8 +1377,8 @@ begin
                 from pgtrickle.order_events i
                 where i.event_id = p_event_id and i.processed_at is null
                   and (p_lease_id is null or i.available_at = (
-                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'order_events' and l.event_id = i.event_id
-                      and l.lease_id = p_lease_id
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = 'order_events' and l.event_id = i.event_id and l.lease_id = p_lease_id
               ))
                 for no key update skip locked
             )
@@ -1402,8 +1393,8 @@ begin
                 from pgtrickle.payments i
                 where i.event_id = p_event_id and i.processed_at is null
                   and (p_lease_id is null or i.available_at = (
-                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'payments' and l.event_id = i.event_id and
-                      l.lease_id = p_lease_id
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = 'payments' and l.event_id = i.event_id and l.lease_id = p_lease_id
               ))
                 for no key update skip locked
             )
@@ -1411,28 +1402,11 @@ begin
         else
             perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
-    if found then
-        delete from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.event_id = p_event_id;
-        return v_failures;
+    if not found then
+        perform pgtrickle_internal.pgt_require_marked(p_inbox, array[p_event_id], p_lease_id, null);
     end if;
-    v_inbox := pgtrickle_internal.pgt_inbox(p_inbox);
-    execute format('select i.processed_at is not null from %I.%I i where i.event_id = $1', v_inbox.inbox_schema, v_inbox.inbox_table)
-    into v_processed
-    using p_event_id;
-    if v_processed is null then
-        raise exception using errcode = 'P0002', message = 'inbox message not found: ' || coalesce(p_event_id, '<null>'),
-            detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
-            hint = 'A processed message is gone once its retention has passed.';
-    elsif p_lease_id is not null then
-        raise exception using errcode = '55000', message = 'lease lost: inbox ' || p_inbox,
-            detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
-            hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
-    end if;
-    raise exception using errcode = '55006', message = 'inbox message is processed or held by another transaction: ' || p_event_id,
-        detail = case when v_processed then 'The message in inbox ' || p_inbox || ' is processed.'
-            else 'Another transaction holds the message in inbox ' || p_inbox || '.' end,
-        hint = case when v_processed then 'To process it again, replay it with p_include_processed.'
-            else 'Go on with the next claim: the worker that holds the message decides on it.' end;
+    delete from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.event_id = p_event_id;
+    return v_failures;
 end;
 $function$;
 comment on function pgtrickle.inbox_mark_failed(text, text, text, int8) is 'Counts a failure of a message. (Sluice: shop in pgtrickle)';
@@ -1561,11 +1535,9 @@ $function$;
 -- Writes the inbox, pgt_inbox_leases. LeaseLost if one of them is lost; then none is extended.
 create function pgtrickle.inbox_extend(p_inbox text, p_event_ids text[], p_lease_id bigint, p_visibility interval default '30 seconds')
     returns timestamptz
-    language plpgsql
+    language sql
 as $function$
-begin
-    return (pgtrickle_internal.pgt_move_leases(p_inbox, p_event_ids, p_lease_id, p_visibility, false)).until;
-end;
+    select (pgtrickle_internal.pgt_move_leases(p_inbox, p_event_ids, p_lease_id, p_visibility, false)).until
 $function$;
 comment on function pgtrickle.inbox_extend(text, text[], int8, "interval") is 'Extends leases of messages. (Sluice: shop in pgtrickle)';
 
@@ -1573,11 +1545,9 @@ comment on function pgtrickle.inbox_extend(text, text[], int8, "interval") is 'E
 -- Writes the inbox, pgt_inbox_leases. LeaseLost if one of them is lost; then none is given back.
 create function pgtrickle.inbox_release(p_inbox text, p_event_ids text[], p_lease_id bigint, p_delay interval default '0')
     returns bigint
-    language plpgsql
+    language sql
 as $function$
-begin
-    return (pgtrickle_internal.pgt_move_leases(p_inbox, p_event_ids, p_lease_id, p_delay, true)).messages;
-end;
+    select (pgtrickle_internal.pgt_move_leases(p_inbox, p_event_ids, p_lease_id, p_delay, true)).messages
 $function$;
 comment on function pgtrickle.inbox_release(text, text[], int8, "interval") is 'Gives leased messages back. (Sluice: shop in pgtrickle)';
 
@@ -2721,7 +2691,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '00e25b000404babb6a4cbefd9b39f951', 'plain');
+values ('shop', '1.0.0', '57557ed563ce47725f2b98a119785e3d', 'plain');
 select pgtrickle.attach();
 
 commit;
