@@ -5,7 +5,7 @@ type column struct{ name, typ, meaning string }
 
 // catalogOrder lists the shared tables and views that users read.
 var catalogOrder = []string{
-	"pgt_extension", "pgt_version_history", "pgt_settings", "pgt_tasks", "pgt_inbox_config", "pgt_stream_tables", "pgt_refresh_history",
+	"pgt_extension", "pgt_version_history", "pgt_settings", "pgt_tasks", "pgt_inbox_config", "pgt_inbox_quarantine", "pgt_stream_tables", "pgt_refresh_history",
 	"pgt_outbox_config", "pgt_consumer_groups", "pgt_consumer_group_lag", "pgt_consumer_status", "pgt_consumer_offsets",
 	"pgt_consumer_active_leases", "pgt_consumer_leases", "pgt_consumer_dead_letters", "pgt_consumer_claim_check_acks",
 }
@@ -137,6 +137,19 @@ var columns = map[string][]column{
 		{"attempts", "", "The sequences that count claims without a mark or a failure, each those of one message."},
 		{"high_watermark", "", "The sequence that holds the time before which messages are counted as late."},
 		{"created_at", "", "When it was installed."},
+	},
+	"pgt_inbox_quarantine": {
+		{"inbox_name", "", "The inbox that the document was sent to."},
+		{"document_id", "", "A hash of all that was received: what is sent again has the same."},
+		{"received_at", "", "When it arrived."},
+		{"document", "", "The document."},
+		{"record_key", "", "The key of its record."},
+		{"headers", "", "The headers of its record."},
+		{"topic", "", "Where the record stands: its topic, if that was given."},
+		{"topic_partition", "", "The same for the partition."},
+		{"topic_offset", "", "The same for the offset."},
+		{"reason", "", "Why it cannot be decoded."},
+		{"alerted", "", "An alert was sent."},
 	},
 	"pgt_stream_tables": {
 		{"pgt_name", "name", "The stream table."},

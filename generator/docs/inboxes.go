@@ -56,6 +56,9 @@ func (w *writer) inboxFacts(i render.Inbox) []fact {
 	if i.EventID != "" {
 		facts = append(facts, fact{"Id", joined(say("computed: "), code(strings.TrimSpace(i.EventID)))})
 	}
+	if i.WireFormat != "" {
+		facts = append(facts, fact{"Wire format", joined(code(i.WireFormat), say(", decoded by "), w.function("inbox_receive_wire"))})
+	}
 	retry := say("due again at once")
 	if r := i.Retry; r != nil {
 		retry = say("%s, from %s s up to %s s", r.Backoff, r.InitialSeconds, r.MaxSeconds)

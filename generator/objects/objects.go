@@ -110,6 +110,9 @@ func (b *builder) inboxes(view render.Extension) {
 	b.add("catalog/pgt_inbox_retry_due.sql", view)
 	b.add("catalog/pgt_inbox_leases.sql", view)
 	b.add("catalog/pgt_inbox_dead.sql", view, dumpedWhere("where alerted"))
+	if len(view.Wired()) > 0 {
+		b.wireFormats(view)
+	}
 	names := []string{
 		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_rebuild",
 		"pgt_inbox_changed", "pgt_inbox_row_changed", "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_tick",
@@ -122,6 +125,18 @@ func (b *builder) inboxes(view render.Extension) {
 	for _, name := range names {
 		b.add("inbox/"+name+".sql", view)
 	}
+}
+
+// wireFormats adds what decodes documents, and keeps those that cannot be decoded.
+func (b *builder) wireFormats(view render.Extension) {
+	b.add("catalog/pgt_inbox_quarantine.sql", view, holds)
+	b.add("catalog/pgt_inbox_quarantine_new.sql", view)
+	b.add("wire/pgt_json.sql", view)
+	for _, format := range view.WireFormats() {
+		b.add("wire/pgt_decode_"+format+".sql", view)
+	}
+	b.add("wire/pgt_decode.sql", view)
+	b.add("wire/pgt_alert_quarantined.sql", view)
 }
 
 // inbox adds everything of one inbox, its table first.
@@ -194,6 +209,10 @@ func (b *builder) interfaces(view render.Extension) {
 		} {
 			b.add("inbox/"+template+".sql", view)
 		}
+	}
+	if len(view.Wired()) > 0 {
+		b.add("inbox/inbox_receive_wire.sql", view)
+		b.add("inbox/inbox_retry_quarantined.sql", view)
 	}
 	if len(view.StreamTables) > 0 {
 		b.maintenanceGroups(view)

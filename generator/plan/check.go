@@ -101,6 +101,5 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 		report(i.Ordering != nil, i.Field("ordering"), "ordered inboxes")
 		report(i.Priority != nil, i.Field("priority"), "inboxes with priorities")
 		report(i.Tenant != "", i.Field("tenant"), "tenants of inboxes")
-		report(i.WireFormat != spec.WireNative, i.Field("wire_format"), "wire formats")
 	}
 }

@@ -123,7 +123,11 @@ func values(s *spec.Spec, n upgrade.Named) []upgrade.Value {
 		if slices.ContainsFunc(s.Inboxes, func(i spec.Inbox) bool { return i.DedupWindow != nil }) {
 			tables = append(tables, "pgt_inbox_retiring")
 		}
-		return in("inbox_name", schemas.InInternal, tables...)
+		inbox := in("inbox_name", schemas.InInternal, tables...)
+		if s.Wired() {
+			inbox = append(inbox, in("inbox_name", schemas.In, "pgt_inbox_quarantine")...)
+		}
+		return inbox
 	case anOutbox:
 		return outbox
 	case aGroup:

@@ -50,6 +50,7 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		Path:        "inboxes." + i.Name,
 		Name:        i.Name,
 		EventID:     expression(i.EventID),
+		WireFormat:  wireFormat(i),
 		MaxRetries:  i.MaxRetries,
 		MaxAttempts: i.MaxAttempts,
 		Schedule:    i.Schedule.String(),
@@ -91,6 +92,14 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		v.Retry = &render.Retry{Backoff: r.Backoff, InitialSeconds: r.Initial.Seconds(), MaxSeconds: r.Max.Seconds()}
 	}
 	return v
+}
+
+// wireFormat is the format whose documents an inbox decodes; empty if it decodes none.
+func wireFormat(i *spec.Inbox) string {
+	if i.WireFormat == spec.WireNative {
+		return ""
+	}
+	return i.WireFormat
 }
 
 func inboxRelations(s *spec.Spec, i *spec.Inbox) render.InboxRelations {

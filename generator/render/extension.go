@@ -79,6 +79,32 @@ func (e Extension) Computed() []Inbox {
 	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.EventID == "" })
 }
 
+// Wired lists the inboxes that decode documents of a wire format.
+func (e Extension) Wired() []Inbox {
+	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.WireFormat == "" })
+}
+
+// WireFormats lists the wire formats of inboxes.
+func (e Extension) WireFormats() []string {
+	var formats []string
+	for _, inbox := range e.Wired() {
+		formats = append(formats, inbox.WireFormat)
+	}
+	slices.Sort(formats)
+	return slices.Compact(formats)
+}
+
+// WiredNames lists the inboxes that decode documents of a wire format, or of any if it is empty.
+func (e Extension) WiredNames(format string) []string {
+	var names []string
+	for _, inbox := range e.Wired() {
+		if format == "" || inbox.WireFormat == format {
+			names = append(names, inbox.Name)
+		}
+	}
+	return names
+}
+
 // WithoutDelay lists the inboxes that have no back-off.
 func (e Extension) WithoutDelay() []string {
 	var names []string

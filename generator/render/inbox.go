@@ -12,6 +12,7 @@ type Inbox struct {
 	Path        string // in the spec
 	Name        string
 	EventID     string // expression over payload, or empty
+	WireFormat  string // empty if documents of none are decoded
 	MaxRetries  int
 	MaxAttempts int
 	Schedule    string

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"reflect"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -23,7 +24,7 @@ type Inbox struct {
 	Table       string    `yaml:"table" jsonschema:"minLength=1" jsonschema_description:"A table of yours to use instead of a managed one; it is never altered or dropped."`
 	Columns     *Columns  `yaml:"columns" jsonschema_description:"The names of your table's columns; only with table."`
 	EventID     string    `yaml:"event_id" jsonschema:"minLength=1" jsonschema_description:"An expression over payload that computes the id, such as payload->>'id'."`
-	WireFormat  string    `yaml:"wire_format" jsonschema:"default=native,enum=native,enum=cloudevents,enum=debezium,enum=debezium_outbox,enum=maxwell" jsonschema_description:"The envelope that relays unpack."`
+	WireFormat  string    `yaml:"wire_format" jsonschema:"default=native,enum=native,enum=cloudevents,enum=debezium,enum=debezium_outbox,enum=maxwell" jsonschema_description:"The format of documents that inbox_receive_wire takes for the inbox; native: it takes none."`
 	Tenant      string    `yaml:"tenant" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Row-level security by this column."`
 	Materialize bool      `yaml:"materialize" jsonschema:"default=false" jsonschema_description:"Makes pending and dead letters stream tables rather than views."`
 	ChangeFeed  bool      `yaml:"change_feed" jsonschema:"default=false" jsonschema_description:"An event outbox of the inbox's own inserts, in the same transaction."`
@@ -42,6 +43,11 @@ type Inbox struct {
 	RenamedFrom string    `yaml:"renamed_from" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Former name; keeps the data across the rename."`
 	Relation    Name      `yaml:"-"` // the table, managed or not
 	Feed        string    `yaml:"-"` // the outbox of its change feed, once that is one of the spec's
+}
+
+// Wired reports whether an inbox has a wire format.
+func (s *Spec) Wired() bool {
+	return slices.ContainsFunc(s.Inboxes, func(i Inbox) bool { return i.WireFormat != WireNative })
 }
 
 // Managed reports whether the generator owns the inbox's table.

@@ -260,9 +260,11 @@ func (d *differ) renameValues() string {
 	}
 	for _, n := range d.to.Named {
 		before, _ := identifiedAs(d.from.Named, n.identity())
-		for at := range min(len(before.Values), len(n.Values)) {
-			if old, new := before.Values[at], n.Values[at]; d.keeps(new.Table) {
-				add(new.Table, new.Column, old.Value, new.Value, new.Key)
+		for _, new := range n.Values {
+			// Not by place: which tables there are depends on the options of a version.
+			at := slices.IndexFunc(before.Values, func(old Value) bool { return old.Table == new.Table && old.Column == new.Column })
+			if at >= 0 && d.keeps(new.Table) {
+				add(new.Table, new.Column, before.Values[at].Value, new.Value, new.Key)
 			}
 		}
 	}

@@ -54,6 +54,7 @@ extension: {name: sluice_dump_test, version: 1.2.3, schema: app}
 inboxes:
   - {name: orders, retry: {backoff: constant, initial: 1h}, retention: {processed: 1h, dead_letter: 9h}, dedup_window: 7d}
   - {name: Odd "one", schema: Other one, event_id: payload->>'id', change_feed: true}
+  - {name: "Wire's", wire_format: debezium}
 outboxes:
   - {name: feed}
   - {name: keyed, ordering_key: aggregate_id}
@@ -74,6 +75,7 @@ from generate_series(1, 500) i`,
 	"call app.tick()", "call app.tick()", "call app.tick()",
 	"select app.inbox_mark_failed('orders', event_id, 'later') from app.inbox_claim('orders', 5)",
 	"select app.inbox_mark_processed('orders', event_id) from app.inbox_claim('orders', 50)",
+	`select app.inbox_receive_wire('Wire''s', d, '{"id": 1}', '{"h": "1"}', t, 2, 3) from (values ('none', 't'), ('{"op": "c", "source": {"table": "x"}}', null)) d (d, t)`,
 	"call app.tick()", // which alerts the dead letters of orders, and not the next one
 	`select app.inbox_mark_failed('Odd "one"', 'x1', 'no') from generate_series(1, 3)`,
 	// Some whose ids are all that is left, and one whose id is noted.
@@ -114,6 +116,7 @@ var states = []string{
 	"select concat_ws(' ', name, version, digest, flavour) from app.pgt_extension",
 	"select concat_ws(' ', no, version, digest, flavour, way, role_name, installed_at) from app_internal.pgt_version_history", // a restore is no other version
 	"select d::text from app_internal.pgt_inbox_dead d where inbox_name = 'orders'",                                           // when each died, and whether that was alerted
+	"select q::text from app.pgt_inbox_quarantine q",
 	"select e::text from app.outbox_feed e",
 	"select e::text from app.outbox_keyed e",
 	`select e::text from app."outbox_Odd ""one""" e`,
@@ -188,6 +191,9 @@ func goOn(t *testing.T, conn *pgx.Conn) {
 	expect("delayed", one("select count(*) from app.orders where processed_at is null and available_at > now()"), 5)
 	expect("pending", one("select sum(pending)::int from app.orders_stats"), one("select count(*) from app.orders where processed_at is null and retry_count < 3"))
 	goOnInGroups(t, conn, one, expect)
+	run(t, conn, `update app.pgt_inbox_quarantine set document = '{"op": "c", "source": {"table": "x"}}', topic = 't'`)
+	expect("retried documents", one("select app.inbox_retry_quarantined('Wire''s')"), 2)
+	expect("documents left", one("select count(*) from app.pgt_inbox_quarantine"), 0)
 	expect("failed tasks", one("select count(*) from app_internal.pgt_tasks where last_error is not null"), 0)
 }
 

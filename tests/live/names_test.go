@@ -43,6 +43,7 @@ var namings = []naming{
 const life = `
 select S.inbox_receive(N, 'a', 't', '{}'), S.inbox_receive(N, 'b', 't', '{}'), S.inbox_receive(N, 'c', 't', '{}');
 insert into T (event_id, event_type, payload) values ('c', 't', '{}'), ('d', 'u', '{}') on conflict (event_id) do nothing;
+select S.inbox_receive_wire(N, 'none'), S.inbox_retry_quarantined(N);
 call S.tick();
 select S.inbox_mark_processed(N, event_id) from S.inbox_claim(N, 1);
 select S.inbox_mark_failed(N, 'b', 'x') from generate_series(1, 3);
@@ -86,7 +87,7 @@ version: 1
 extension: {name: %s, version: 1.0.0, schema: %s}
 roles: {consumer: %s}
 inboxes:
-  - {name: %s, schema: %s, retry: {}}
+  - {name: %s, schema: %s, retry: {}, wire_format: cloudevents}
   - {name: second}
 `, n.extension, yaml(n.schema), yaml(n.role), yaml(n.inbox), yaml(n.inboxSchema))
 }

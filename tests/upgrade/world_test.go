@@ -20,6 +20,9 @@ type world struct {
 	holder string
 }
 
+// quarantine is there in versions that have an inbox with a wire format.
+const quarantine = "pgtrickle.pgt_inbox_quarantine"
+
 // use receives, claims, publishes, polls, commits, rejects, writes sources and ticks.
 func (w *world) use(t *testing.T) {
 	t.Helper()
@@ -36,6 +39,12 @@ func (w *world) use(t *testing.T) {
 		exec(t, w.db, "insert into "+table+" (event_id, event_type, payload, received_at, processed_at) select 'past ' || $1::int, 't0', '{}', now() - interval '9 d', now() - interval '9 d'", w.rounds)
 		for range 2 { // notes the ids, then deletes the messages
 			exec(t, w.db, "select pgtrickle_internal.pgt_inbox_drain($1, 1000)", inbox)
+		}
+	}
+	if w.has(t, quarantine) {
+		for _, inbox := range w.inboxes(t) {
+			// Of an inbox without a wire format, an error that changes nothing.
+			w.db.Exec(t.Context(), "select pgtrickle.inbox_receive_wire($1, 'document ' || $2::int)", inbox, w.rounds)
 		}
 	}
 	for _, outbox := range w.outboxes(t) {
@@ -107,6 +116,11 @@ func (w *world) survey(t *testing.T) map[string]string {
 	}
 	for _, inbox := range w.remembering(t) {
 		take("ids of "+inbox, "select concat_ws(' ', event_id, processed_at) from "+pgx.Identifier{"pgtrickle_internal", inbox + "_past_ids"}.Sanitize())
+	}
+	if w.has(t, quarantine) {
+		for _, inbox := range w.inboxes(t) {
+			take("quarantine of "+inbox, "select q::text from pgtrickle.pgt_inbox_quarantine q where q.inbox_name = $1", inbox)
+		}
 	}
 	for _, outbox := range w.outboxes(t) {
 		take("outbox "+outbox, "select concat_ws(' ', id, created_at, event_type, aggregate_id, payload, headers) from "+pgx.Identifier{"pgtrickle", "outbox_" + outbox}.Sanitize())

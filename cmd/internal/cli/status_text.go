@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,15 +54,24 @@ func streamTablesTable(s *live.Status) string {
 }
 
 func inboxesTable(s *live.Status) string {
-	t := statusTable("inbox", "health", "pending", "oldest", "dead letters", "processed")
+	header := []any{"inbox", "health", "pending", "oldest", "dead letters", "processed"}
+	wired := slices.ContainsFunc(s.Inboxes, func(r live.InboxStatus) bool { return r.Quarantined != nil })
+	if wired {
+		header = append(header, "quarantined")
+	}
+	t := statusTable(header...)
 	for _, r := range s.Inboxes {
 		health := r.Health
 		if r.Paused {
 			health += ", paused"
 		}
-		t.AppendRow(table.Row{r.Name, health, r.Pending, live.Age(r.OldestPendingAgeSeconds), r.DeadLetters, r.Processed})
+		row := table.Row{r.Name, health, r.Pending, live.Age(r.OldestPendingAgeSeconds), r.DeadLetters, r.Processed}
+		if wired {
+			row = append(row, count(r.Quarantined))
+		}
+		t.AppendRow(row)
 	}
-	return right(t, 3, 4, 5, 6)
+	return right(t, 3, 4, 5, 6, 7)
 }
 
 func outboxesTable(s *live.Status) string {

@@ -99,6 +99,11 @@ func (s *Status) ofInbox(i InboxStatus) []Problem {
 	if i.Paused {
 		problems = append(problems, Problem{fmt.Sprintf("inbox %s is paused", i.Name), s.call("resume_inbox", i.Name)})
 	}
+	if i.Quarantined != nil && *i.Quarantined > 0 {
+		problems = append(problems, Problem{
+			fmt.Sprintf("inbox %s has %d documents in quarantine", i.Name, *i.Quarantined),
+			fmt.Sprintf("pgt_inbox_quarantine has the reasons, and inbox_retry_quarantined(%s) decodes them again", sqltext.Literal(i.Name))})
+	}
 	if i.Health == "healthy" {
 		return problems
 	}

@@ -59,6 +59,7 @@ type InboxStatus struct {
 	TotalBytes              int64    `json:"total_bytes" db:"total_bytes"`
 	Paused                  bool     `json:"paused" db:"paused"`
 	Health                  string   `json:"health" db:"health"`
+	Quarantined             *int64   `json:"quarantined,omitempty" db:"-"` // documents; nil if no inbox has a wire format
 }
 
 // OutboxStatus is how much an outbox holds.
@@ -144,6 +145,7 @@ func (s *Status) read(ctx context.Context, tx pgx.Tx, schema string) error {
 			return err
 		},
 		s.readInboxes,
+		s.readQuarantine,
 		func(in reader) (err error) {
 			s.Outboxes, err = collectIf[OutboxStatus](in, "pgt_outbox_config", outboxesQuery)
 			return err
@@ -216,6 +218,22 @@ func (s *Status) readInboxes(in reader) error {
 		}
 	}
 	return nil
+}
+
+// readQuarantine counts the documents that inboxes could not decode, where any has a wire format.
+func (s *Status) readQuarantine(in reader) error {
+	counts, err := collectIf[struct {
+		Inbox     string `db:"inbox_name"`
+		Documents int64  `db:"documents"`
+	}](in, "pgt_inbox_quarantine", quarantineQuery)
+	for _, count := range counts {
+		for n := range s.Inboxes {
+			if s.Inboxes[n].Name == count.Inbox {
+				s.Inboxes[n].Quarantined = &count.Documents
+			}
+		}
+	}
+	return err
 }
 
 // missingRelation is a table or sequence of an inbox that is not there.

@@ -48,6 +48,10 @@ const (
 		       (j.status ->> 'total_bytes')::bigint as total_bytes
 		from (select %[1]s.inbox_status($1) as status) j`
 
+	quarantineQuery = `
+		select c.inbox_name, (select count(*) from %[1]s.pgt_inbox_quarantine q where q.inbox_name = c.inbox_name) as documents
+		from %[1]s.pgt_inbox_config c`
+
 	outboxesQuery = `
 		select s.pgt_name as name, s.row_count as rows, extract(epoch from clock_timestamp() - s.oldest_row_at)::float8 as oldest_age_seconds,
 		       s.total_bytes, s.storage_status

@@ -30,7 +30,11 @@ func problems(env *livetest.Env, _ *datadriven.TestData) string {
 	}
 	var out strings.Builder
 	for _, i := range status.Inboxes {
-		fmt.Fprintf(&out, "inbox %s: %d pending\n", i.Name, i.Pending)
+		fmt.Fprintf(&out, "inbox %s: %d pending", i.Name, i.Pending)
+		if i.Quarantined != nil {
+			fmt.Fprintf(&out, ", %d documents quarantined", *i.Quarantined)
+		}
+		out.WriteString("\n")
 	}
 	for _, o := range status.Outboxes {
 		fmt.Fprintf(&out, "outbox %s\n", o.Name)
