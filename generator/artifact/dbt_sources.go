@@ -56,8 +56,16 @@ func (e *Extension) dbtSources() []render.DBTSource {
 }
 
 func (l *dbtLister) inbox(i render.Inbox) {
-	columns := l.columns(i.Table)
-	l.object(i.Table, "table", columns, "inbox_healthy")
+	var columns []render.DBTColumn
+	if i.Own == nil {
+		columns = l.columns(i.Table)
+		l.object(i.Table, "table", columns, "inbox_healthy")
+	} else {
+		for _, used := range i.Used() {
+			columns = append(columns, render.DBTColumn{Name: used.Name.Name(), Type: used.Type})
+		}
+		l.add(i.Table, render.DBTTable{Description: "The table of inbox " + i.Name + ".", Columns: columns, Test: "inbox_healthy"})
+	}
 	if !i.Materialize { // stream tables, if it is
 		l.object(i.PendingView, "view", columns, "")
 		if i.DeadLetter {

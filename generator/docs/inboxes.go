@@ -17,15 +17,17 @@ func (w *writer) inboxes() part {
 }
 
 func (w *writer) inbox(i render.Inbox) part {
-	o, _ := w.object("table", i.Table.String())
 	p := part{ID: anchor("inbox", i.Name), Kind: "inbox", Title: i.Name, IsName: true}
-	w.described("table", i.Table.String(), p.ID)
-	p.Blocks = []block{
-		paragraph(plain(sentence(o.Comment))),
-		{Facts: w.inboxFacts(i)},
-		{Table: columnsOf("table", o.SQL, "inbox")},
-		{SQL: w.inboxUse(i)},
+	var about string
+	var held *table
+	if i.Own != nil {
+		about, held = fmt.Sprintf("An inbox over %s, a table of yours, which is never altered and never dropped.", i.Table), ownColumns(i)
+	} else {
+		o, _ := w.object("table", i.Table.String())
+		w.described("table", i.Table.String(), p.ID)
+		about, held = sentence(o.Comment), columnsOf("table", o.SQL, "inbox")
 	}
+	p.Blocks = []block{paragraph(plain(about)), {Facts: w.inboxFacts(i)}, {Table: held}, {SQL: w.inboxUse(i)}}
 	p.Parts = append(p.Parts, w.messages(i.PendingView, i, "Messages that are neither processed nor dead, and due."))
 	if i.DeadLetter {
 		p.Parts = append(p.Parts, w.messages(i.DLQView, i, fmt.Sprintf("Dead letters: messages that failed %d times.", i.MaxRetries)))
@@ -36,11 +38,27 @@ func (w *writer) inbox(i render.Inbox) part {
 	return p
 }
 
+// ownColumns are the columns of a table of the user's that an inbox uses.
+func ownColumns(i render.Inbox) *table {
+	meanings := map[string]string{}
+	for _, c := range columns["inbox"] {
+		meanings[c.name] = c.meaning
+	}
+	t := &table{Head: []string{"Its column", "Type", "Meaning"}}
+	for _, used := range i.Used() {
+		t.Rows = append(t.Rows, []text{code(used.Name.Name()), code(used.Type), plain(meanings[used.As])})
+	}
+	return t
+}
+
 // messages describes a view with the columns of the inbox, which is a stream table if the spec wants it materialized.
 func (w *writer) messages(name render.Name, i render.Inbox, about string) part {
 	p := part{ID: anchor("view", name.String()), Kind: "view", Title: name.String(), IsName: true}
 	w.described("view", name.String(), p.ID)
 	same := joined(say(" It has the columns of the table."))
+	if i.Own != nil {
+		same = joined(say(" It has the columns of the table that the inbox uses."))
+	}
 	if i.Materialize {
 		same = joined(same, say(" It is "), text{{Text: "a stream table", Link: anchor("stream-table", name.Plain())}}, say("."))
 	}

@@ -48,6 +48,9 @@ func dumpedWhere(condition string) option {
 
 func holds(o *upgrade.Object) { o.Dump, o.Holds = true, true }
 
+// attached marks a view that attach() replaces by one over a table of users.
+func attached(o *upgrade.Object) { o.Attached = true }
+
 // goesWithTable marks an object that is dropped with its table.
 func goesWithTable(o *upgrade.Object) { o.Drop = "" }
 

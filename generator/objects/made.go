@@ -45,6 +45,9 @@ func madeOf(view render.Extension) []upgrade.Made {
 	for _, o := range view.EventOutboxes() {
 		made = append(made, eventOutbox(view, o)...)
 	}
+	for _, i := range view.OwnTables() {
+		made = append(made, ownTable(view, i))
+	}
 	for _, i := range view.Inboxes {
 		made = append(made, upgrade.Made{
 			Kind: "counts of inbox", Name: i.Name, On: []string{i.Table.String()}, Definition: fmt.Sprint(i.MaxRetries, i.DeadLetter, i.Retry != nil),
@@ -82,6 +85,23 @@ func madeOf(view render.Extension) []upgrade.Made {
 		made = append(made, consumerGroup(view, g))
 	}
 	return made
+}
+
+// ownTable is what attach() creates on the table of a user that an inbox is over. What changed is detached first.
+func ownTable(view render.Extension, i render.Inbox) upgrade.Made {
+	indexes := []render.Name{i.OrderIndex}
+	if i.Own.IDIndex.Name != "" {
+		indexes = append(indexes, i.Own.IDIndex)
+	}
+	var relations []upgrade.Relation
+	for _, index := range indexes {
+		relations = append(relations, relation("index", index, ""))
+	}
+	drop := fmt.Sprintf("select %s.pgt_detach_table(%s, %s, %s);\n", view.Internal(), i.TriggerArray(), i.IndexArray(), sqltext.Literal(i.Table.String()))
+	return upgrade.Made{
+		Kind: "inbox table", Name: i.Name + " on " + i.Table.String(), On: []string{i.Table.String()}, Definition: digestOf("inbox/attach_table.sql", i),
+		Triggers: i.TriggerList(), Drop: drop, Recreate: fmt.Sprintf("select %s();\n", i.Own.DetachFn), Lock: triggersLock, Relations: relations,
+	}
 }
 
 // follows lists the tables whose triggers write a stream table, or write one that it reads.

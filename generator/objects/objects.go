@@ -40,7 +40,7 @@ func (b *builder) all(p *plan.Plan) {
 	b.runtime(s, view)
 	for n, inbox := range view.Inboxes {
 		b.at = from("inbox "+inbox.Name, s.Inboxes[n].Place)
-		b.inbox(inbox)
+		b.inbox(view, inbox)
 	}
 	if len(view.Outboxes) > 0 {
 		b.outboxCatalog(view)
@@ -125,6 +125,11 @@ func (b *builder) inboxes(view render.Extension) {
 	for _, name := range names {
 		b.add("inbox/"+name+".sql", view)
 	}
+	if len(view.OwnTables()) > 0 {
+		for _, name := range []string{"pgt_require_table", "pgt_is_attached", "pgt_detach_table"} {
+			b.add("inbox/"+name+".sql", view)
+		}
+	}
 }
 
 // wireFormats adds what decodes documents, and keeps those that cannot be decoded.
@@ -140,12 +145,18 @@ func (b *builder) wireFormats(view render.Extension) {
 }
 
 // inbox adds everything of one inbox, its table first.
-func (b *builder) inbox(i render.Inbox) {
-	b.add("inbox/table.sql", i, holds)
+func (b *builder) inbox(view render.Extension, i render.Inbox) {
+	if i.Own == nil {
+		b.add("inbox/table.sql", i, holds)
+	} else {
+		b.add("inbox/rows_view.sql", i, attached)
+	}
 	if i.LastDue != nil {
 		b.add("scheduler/last_due.sql", i.LastDue, within(inboxSection))
 	}
-	b.add("inbox/order_index.sql", i)
+	if i.Own == nil {
+		b.add("inbox/order_index.sql", i)
+	}
 	// A sequence that was lost may start again: some are hints, and with the others the inbox is counted again.
 	restarted := func(sequence render.Name) option {
 		return resumes(fmt.Sprintf("select setval(%s, 0);\n", sequence.Regclass()))
@@ -155,28 +166,32 @@ func (b *builder) inbox(i render.Inbox) {
 		b.add("inbox/attempts.sql", sequence)
 	}
 	b.add("inbox/high_watermark.sql", i, restarted(i.HighWatermark))
-	b.add("inbox/updated_trigger.sql", i)
-	b.add("inbox/deleted_trigger.sql", i)
-	for _, template := range []string{"inserted_trigger", "moved_trigger", "truncated_trigger"} {
-		b.add("inbox/"+template+".sql", i, fires("always"))
+	if i.Own == nil {
+		b.inboxTriggers(i)
+	} else {
+		b.ownTable(view, i)
 	}
-	b.add("inbox/applied_trigger.sql", i, fires("replica"))
 	if i.Window != "" {
 		b.window(i)
 	}
 	if i.Feed.Name != "" {
 		b.add("inbox/feed.sql", i)
-		b.add("inbox/feed_trigger.sql", i, fires("always"))
+		if i.Own == nil {
+			b.add("inbox/feed_trigger.sql", i, fires("always"))
+		}
 	}
 	b.add("inbox/claim.sql", i)
 	b.add("inbox/pending_view.sql", i)
+	if i.Own != nil {
+		b.add("inbox/own_pending_view.sql", i)
+	}
 	if i.DeadLetter && !i.Materialize {
 		b.add("inbox/dlq_view.sql", i)
 	}
 	if i.Stats {
 		b.add("inbox/stats_view.sql", i)
 	}
-	if i.Notify != nil {
+	if i.Notify != nil && i.Own == nil {
 		b.add("shared/notify_trigger.sql", i.Notify, within(inboxSection))
 	}
 	b.addStatement("row", i.HighWatermark.String(), "inbox/high_watermark_row.sql", i, "")
@@ -195,6 +210,25 @@ func (b *builder) window(i render.Inbox) {
 	b.add("inbox/past_ids_index.sql", i)
 	b.add("inbox/known.sql", i)
 	b.add("inbox/known_trigger.sql", i, fires("always"))
+}
+
+// inboxTriggers adds the triggers of a managed inbox.
+func (b *builder) inboxTriggers(i render.Inbox) {
+	b.add("inbox/updated_trigger.sql", i)
+	b.add("inbox/deleted_trigger.sql", i)
+	for _, template := range []string{"inserted_trigger", "moved_trigger", "truncated_trigger"} {
+		b.add("inbox/"+template+".sql", i, fires("always"))
+	}
+	b.add("inbox/applied_trigger.sql", i, fires("replica"))
+}
+
+// ownTable adds the functions of an inbox over a table of the user's: those of its triggers, and those that create and drop them.
+func (b *builder) ownTable(view render.Extension, i render.Inbox) {
+	triggers := render.OwnTrigger{Extension: view, Of: i}
+	b.add("inbox/pgt_inbox_changed.sql", triggers)
+	b.add("inbox/pgt_inbox_row_changed.sql", triggers)
+	b.add("inbox/detach_table.sql", i)
+	b.add("inbox/attach_table.sql", i)
 }
 
 // interfaces adds the functions that users call, and the scheduler.

@@ -77,6 +77,10 @@ func endsQuotes(s *spec.Spec, errs *diag.List) {
 		report(i.Field("name"), "inbox name", i.Name)
 		report(i.Field("schema"), "schema", i.Schema)
 		report(i.Field("event_id"), "event_id", i.EventID)
+		report(i.Field("table"), "table", i.Table)
+		for _, column := range i.Columns.Named() {
+			report(i.Columns.Field(column.Field), "column "+column.Field, column.Name)
+		}
 	}
 }
 
@@ -97,7 +101,7 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 	report(s.Extension.Target == spec.TargetCitus, s.Extension.Field("target"), "for "+s.Extension.Target)
 	for n := range s.Inboxes {
 		i := &s.Inboxes[n]
-		report(i.Table != "", i.Field("table"), "inboxes over existing tables")
+		report(i.Table != "" && i.Materialize, i.Field("materialize"), "materialized views of inboxes over existing tables")
 		report(i.Ordering != nil, i.Field("ordering"), "ordered inboxes")
 		report(i.Priority != nil, i.Field("priority"), "inboxes with priorities")
 		report(i.Tenant != "", i.Field("tenant"), "tenants of inboxes")

@@ -40,7 +40,7 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 		v.Path, v.Feed = "inboxes."+o.Name+".change_feed", true
 	}
 	if o.Notify {
-		v.Notify = &render.Notify{Schemas: schemasOf(s), Table: v.Table, Channel: render.OutboxChannel, Payload: v.Table.Name}
+		v.Notify = &render.Notify{Schemas: schemasOf(s), Table: v.Table, Trigger: "sluice_notify", Channel: render.OutboxChannel, Payload: v.Table.Name}
 	}
 	if o.OrderingKey != "" {
 		v.MarkFn, v.KeyLock = internal(table+"_mark_key"), keyLock(s, o)

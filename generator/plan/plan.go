@@ -1,7 +1,7 @@
 // Package plan compiles a spec: its views, change logs, the order of refreshes, schedules, and the names of all objects.
 //
 // Files call downwards: plan, lineage, feeds, first_names, check, queries, sources, stream_tables, stream_table_models, maintenance_groups,
-// refresh_groups, immediate, follow, due, table_outboxes, planner, views, columns, materialize, view, outboxes, schedules, named, columns_read, reads, schemas, problems.
+// refresh_groups, immediate, follow, due, table_outboxes, planner, views, columns, materialize, view, own_tables, outboxes, schedules, named, columns_read, reads, schemas, problems.
 package plan
 
 import (
@@ -31,7 +31,7 @@ func Of(s *spec.Spec, names *Lineage, errs *diag.List) *Plan {
 	if !errs.Empty() {
 		return nil
 	}
-	view := viewOf(s)
+	view := viewOf(s, compiled)
 	view.Plan = streamTables(s, compiled, names)
 	for _, t := range view.StreamTables {
 		if t.Outbox != nil {

@@ -10,10 +10,14 @@ import (
 )
 
 // viewOf builds the view model of a spec without its stream tables.
-func viewOf(s *spec.Spec) render.Extension {
+func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, Schemas: schemasOf(s), Every: tickEvery(s)}
 	for n := range s.Inboxes {
 		inbox := viewOfInbox(s, &s.Inboxes[n])
+		inbox.WithRows = adopts(s)
+		if !s.Inboxes[n].Managed() {
+			compiled.adopt(&inbox, &s.Inboxes[n])
+		}
 		view.Inboxes = append(view.Inboxes, inbox)
 	}
 	for n := range view.Inboxes {
@@ -74,7 +78,7 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		InboxFunctions: inboxFunctions(s, i),
 	}
 	if i.Notify {
-		v.Notify = &render.Notify{Schemas: schemasOf(s), Table: v.Table, Channel: render.InboxChannel, Payload: i.Name}
+		v.Notify = &render.Notify{Schemas: schemasOf(s), Table: v.Table, Trigger: "sluice_notify", Channel: render.InboxChannel, Payload: i.Name}
 	}
 	if i.Retention.Processed != nil {
 		v.ProcessedRetention = i.Retention.Processed.Interval()
@@ -104,7 +108,7 @@ func wireFormat(i *spec.Inbox) string {
 
 func inboxRelations(s *spec.Spec, i *spec.Inbox) render.InboxRelations {
 	in := func(suffix string) render.Name {
-		return render.Name{Schema: i.Relation.Schema, Name: spec.DerivedName(i.Relation.Name + suffix)}
+		return render.Name{Schema: i.DerivedSchema(s.Extension), Name: spec.DerivedName(i.Name + suffix)}
 	}
 	internal := func(suffix string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix)) }
 	// Two of them, so that a message that waits for the tick that makes it a dead letter does not keep others from being counted.
@@ -113,7 +117,7 @@ func inboxRelations(s *spec.Spec, i *spec.Inbox) render.InboxRelations {
 		attempts[n] = render.Attempts{Schemas: schemasOf(s), Sequence: internal(fmt.Sprintf("_attempts_%d", n)), Inbox: i.Name, No: n}
 	}
 	pending := in("_pending")
-	if i.Materialize {
+	if i.Materialize || !i.Managed() {
 		pending = internal("_pending")
 	}
 	return render.InboxRelations{
@@ -130,6 +134,7 @@ func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 	}
 	return render.InboxFunctions{
 		ClaimFn: at("_claim"), PartitionFn: schemasOf(s).In("inbox_is_my_partition"), KnownFn: at("_known"), FeedFn: at("_feed"),
+		ChangedFn: schemasOf(s).InInternal("pgt_inbox_changed"), RowChangedFn: schemasOf(s).InInternal("pgt_inbox_row_changed"),
 	}
 }
 

@@ -28,7 +28,7 @@ func compileViews(s *spec.Spec, errs *diag.List) *compiler {
 			return q
 		}),
 	}
-	if count == 0 {
+	if count == 0 && !adopts(s) {
 		return c
 	}
 	c.checkDDL()
@@ -38,6 +38,7 @@ func compileViews(s *spec.Spec, errs *diag.List) *compiler {
 		errs.Merge(c.known.AddDDL(ddl))
 	}
 	c.forgetOwn()
+	c.checkOwnTables()
 	for n := range s.StreamTables {
 		c.compile(n)
 	}

@@ -24,8 +24,10 @@ type Inbox struct {
 
 	Notify *Notify
 
-	Columns Columns
-	Order   Order // in which claims hand messages out
+	Columns  Columns
+	Own      *OwnTable // nil if the inbox is managed
+	WithRows bool      // an inbox is over a table of the user's, so that pgt_inbox_config says what shows the rows
+	Order    Order     // in which claims hand messages out
 
 	Materialize bool // pending messages and dead letters are stream tables
 
@@ -64,9 +66,10 @@ type Attempts struct {
 
 // InboxFunctions are the functions of an inbox whose statements are its own, and the shared one that says what a worker's part is.
 type InboxFunctions struct {
-	ClaimFn, PartitionFn Name
-	KnownFn              Name // of an inbox with a window
-	FeedFn               Name // of an inbox with a change feed
+	ClaimFn, PartitionFn    Name
+	ChangedFn, RowChangedFn Name // of triggers: shared, unless the table has other columns
+	KnownFn                 Name // of an inbox with a window
+	FeedFn                  Name // of an inbox with a change feed
 }
 
 // Retry is the back-off of an inbox.
@@ -114,26 +117,88 @@ func (e Extension) DueAt(a string) string {
 // Micros is a timestamp as microseconds since 1970.
 func (i Inbox) Micros(timestamp string) string { return micros(timestamp) }
 
-// Listed lists the columns of row a that views of the inbox have.
+// Shown lists the columns of row a of Rows that users see, under the names that they have in the table.
+func (i Inbox) Shown(a string) string {
+	if i.Own != nil {
+		return i.OwnNames(a)
+	}
+	return i.Listed(a)
+}
+
+// Listed lists the columns of row a of Rows that views of the inbox have.
 func (i Inbox) Listed(a string) string {
 	var names []string
 	for _, column := range i.Columns.all() {
 		names = append(names, column.String())
 	}
+	if i.Own != nil {
+		names = []string{"event_id", "event_type", "source", "aggregate_id", "payload", "received_at", "processed_at", "error", "retry_count", "trace_id", "available_at", "id"}
+	}
 	half := len(names) - 4
 	return a + "." + strings.Join(names[:half], ", "+a+".") + ",\n       " + a + "." + strings.Join(names[half:], ", "+a+".")
 }
 
-// Received lists the columns that receiving a message sets. A computed id sets itself.
-func (i Inbox) Received() string {
+// received are the columns that receiving a message sets, by the names that a managed inbox has for them. A computed id sets itself, and a table
+// of the user's may have no defaults.
+func (i Inbox) received() (columns []ColumnName, names []string) {
 	c := i.Columns
-	var names []string
-	for _, column := range []ColumnName{c.ID, c.EventType, c.Payload, c.Source, c.AggregateID, c.TraceID, c.AvailableAt} {
-		if column != "" && (column != c.ID || i.EventID == "") {
-			names = append(names, column.String())
+	add := func(column ColumnName, name string) {
+		if column != "" {
+			columns, names = append(columns, column), append(names, name)
+		}
+	}
+	if i.EventID == "" {
+		add(c.ID, "event_id")
+	}
+	add(c.EventType, "event_type")
+	add(c.Payload, "payload")
+	add(c.Source, "source")
+	add(c.AggregateID, "aggregate_id")
+	add(c.TraceID, "trace_id")
+	if i.Retry != nil {
+		add(c.AvailableAt, "available_at")
+	}
+	if i.Own != nil {
+		add(c.ReceivedAt, "received_at")
+		add(c.RetryCount, "retry_count")
+	}
+	return columns, names
+}
+
+// Received lists the columns that receiving a message sets.
+func (i Inbox) Received() string {
+	columns, _ := i.received()
+	names := make([]string, len(columns))
+	for n, column := range columns {
+		names[n] = column.String()
+	}
+	return wrappedAt(names, widestLine, "                ")
+}
+
+// Values lists what receiving a message sets them to: prefix and the name of each, but for the payload.
+func (i Inbox) Values(prefix, payload string) string {
+	columns, names := i.received()
+	for n, name := range names {
+		switch name {
+		case "payload":
+			names[n] = payload
+		case "received_at":
+			names[n] = "clock_timestamp()"
+		case "retry_count":
+			names[n] = "0"
+		default:
+			names[n] = prefix + name + i.cast(columns[n])
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// GivenID is an id that a sender gives, as the table's own type spells it.
+func (i Inbox) GivenID(id string) string {
+	if cast := i.cast(i.Columns.ID); cast != "" {
+		return id + cast + "::text"
+	}
+	return id
 }
 
 // AloneFrom is the number of attempts, half of them but one, from which on a message is claimed alone.

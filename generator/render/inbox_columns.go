@@ -20,6 +20,9 @@ type ColumnName string
 // String is the name as SQL.
 func (c ColumnName) String() string { return sqltext.Ident(string(c)) }
 
+// Name is the name as the catalog has it.
+func (c ColumnName) Name() string { return string(c) }
+
 // ManagedColumns are the columns of an inbox's own table; available_at is there for a back-off only.
 func ManagedColumns(delays bool) Columns {
 	c := Columns{

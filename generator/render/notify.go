@@ -10,6 +10,7 @@ const (
 type Notify struct {
 	Schemas
 	Table            Name
+	Trigger          string
 	Channel, Payload string
 }
 

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/diag"
@@ -13,18 +14,31 @@ var (
 	systemColumns = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
 )
 
-// columnName is a field of Columns and the name that it gives.
-type columnName struct {
-	field, name string
+// ColumnName is a field of Columns and the name that it gives.
+type ColumnName struct{ Field, Name string }
+
+// Named lists the columns that a spec names; none if it has no list.
+func (c *Columns) Named() []ColumnName {
+	if c == nil {
+		return nil
+	}
+	return slices.DeleteFunc(c.byField(), func(n ColumnName) bool { return !c.Given(n.Field) })
 }
 
 // byField lists the columns under the names of their fields.
-func (c *Columns) byField() []columnName {
-	return []columnName{
+func (c *Columns) byField() []ColumnName {
+	return []ColumnName{
 		{"id", c.ID}, {"event_type", c.EventType}, {"source", c.Source}, {"aggregate_id", c.AggregateID},
 		{"payload", c.Payload}, {"received_at", c.ReceivedAt}, {"processed_at", c.ProcessedAt}, {"error", c.Error},
 		{"retry_count", c.RetryCount}, {"trace_id", c.TraceID}, {"available_at", c.AvailableAt},
 	}
+}
+
+// DefaultColumns are the columns of a table of the user's for which a spec names none.
+func DefaultColumns() Columns {
+	var c Columns
+	setDefaults(reflect.ValueOf(&c).Elem())
+	return c
 }
 
 // managedColumns checks the columns that the options of a managed inbox read and add.

@@ -50,7 +50,7 @@ func (i *Inbox) complete(schema string) {
 	if !i.Managed() {
 		i.Relation, _ = parseName(i.Table)
 	}
-	if i.Retry == nil && i.Managed() { // an adopted table may lack the column that it needs
+	if i.Retry == nil && (i.Managed() || i.Columns != nil && i.Columns.AvailableAt != "") { // a table of the user's may lack the column that it needs
 		i.Retry = &Retry{Place: Place{At: i.At}, Backoff: BackoffExponential, Initial: defaultRetryInitial}
 	}
 	if i.Retry != nil && !i.Retry.Given("max") {

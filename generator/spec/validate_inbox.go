@@ -58,12 +58,12 @@ func (c checker) adoptedInbox(i *Inbox) {
 func (c checker) distinctColumns(columns *Columns) {
 	first := map[string]string{}
 	for _, column := range columns.byField() {
-		if other, taken := first[column.name]; taken && column.name != "" {
-			at := firstGiven(columns.Place, column.field, other)
-			c.report(at, sameColumn, other, column.field, column.name)
+		if other, taken := first[column.Name]; taken && column.Name != "" {
+			at := firstGiven(columns.Place, column.Field, other)
+			c.report(at, sameColumn, other, column.Field, column.Name)
 			continue
 		}
-		first[column.name] = column.field
+		first[column.Name] = column.Field
 	}
 }
 

@@ -24,6 +24,7 @@ type Object struct {
 	Dump      bool     `json:"dump,omitempty"`       // holds data that a dump of the extension must keep
 	DumpWhere string   `json:"dump_where,omitempty"` // the condition on the rows that it keeps; empty for all
 	Holds     bool     `json:"holds,omitempty"`      // holds users' data, which a drop loses
+	Attached  bool     `json:"attached,omitempty"`   // a view that attach() replaces by one over a table of users
 	Resume    string   `json:"resume,omitempty"`     // the statement that has a sequence that was lost go on after all numbers that it gave
 
 	// As if all that was renamed had the names that it was released under first: what is the same then differs in names alone. Empty where

@@ -110,8 +110,12 @@ func (w *world) survey(t *testing.T) map[string]string {
 		found[what] = strings.Join(pgtest.Column[string](t, w.db, "select x from ("+sql+") q (x) order by x collate \"C\"", args...), "\n")
 	}
 	for _, inbox := range w.inboxes(t) {
-		table := pgx.Identifier{"pgtrickle", inbox}.Sanitize()
-		take("inbox "+inbox, "select concat_ws(' ', event_id, event_type, payload, received_at, processed_at, retry_count, error, aggregate_id) from "+table)
+		if inbox == "mine" { // a table of the user's
+			take("inbox "+inbox, "select concat_ws(' ', msg_id, type, body, got, done, tries, error) from public.incoming")
+		} else {
+			table := pgx.Identifier{"pgtrickle", inbox}.Sanitize()
+			take("inbox "+inbox, "select concat_ws(' ', event_id, event_type, payload, received_at, processed_at, retry_count, error, aggregate_id) from "+table)
+		}
 		take("counts of "+inbox, "select concat_ws(' ', pending_count + dlq_count, processed_count) from pgtrickle.inbox_status() where inbox_name = $1", inbox)
 	}
 	for _, inbox := range w.remembering(t) {

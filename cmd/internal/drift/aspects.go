@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/generator/upgrade"
@@ -172,6 +173,14 @@ func (c *comparison) missingRoles() error {
 	return nil
 }
 
+// compareMade looks for what functions make that is no relation.
+func (c *comparison) compareMade() error {
+	if err := c.comparePublications(); err != nil {
+		return err
+	}
+	return c.compareInboxTables()
+}
+
 // comparePublications looks for publications that functions make.
 func (c *comparison) comparePublications() error {
 	for _, made := range c.m.Made {
@@ -190,6 +199,42 @@ func (c *comparison) comparePublications() error {
 	}
 	return nil
 }
+
+// compareInboxTables looks for triggers and indexes that attach() creates on tables of users.
+func (c *comparison) compareInboxTables() error {
+	for _, made := range c.m.Made {
+		if made.Kind != "inbox table" {
+			continue
+		}
+		var indexes []string
+		for _, r := range made.Relations {
+			indexes = append(indexes, sqltext.Qualified(r.Schema, r.Name))
+		}
+		rows, err := c.tx.Query(c.ctx, missingOnTable, made.On[0], made.Triggers, indexes)
+		if err != nil {
+			return err
+		}
+		missing, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		for _, object := range missing {
+			c.found = append(c.found, Difference{Object: object, What: Missing, Lock: lockOf(fact{Object: object}), attach: true})
+		}
+	}
+	return nil
+}
+
+// missingOnTable lists the triggers and indexes that a table lacks, if it is there.
+const missingOnTable = `
+select format('trigger %I on %s', n.name, $1::text)
+from unnest($2::name[]) n (name)
+where to_regclass($1::text) is not null and not exists (select from pg_trigger t where t.tgrelid = to_regclass($1::text) and t.tgname = n.name and t.tgenabled <> 'D')
+union all
+select 'index ' || n.name
+from unnest($3::text[]) n (name)
+where to_regclass($1::text) is not null and not exists (select from pg_index x where x.indrelid = to_regclass($1::text) and x.indexrelid = to_regclass(n.name))
+order by 1`
 
 // message is what a server says, without the dress.
 func message(err error) string {

@@ -102,7 +102,7 @@ func (c *comparison) run() error {
 	if err := c.compareRows(); err != nil {
 		return err
 	}
-	return c.comparePublications()
+	return c.compareMade()
 }
 
 // enabled lists the outboxes of stream tables that somebody enabled.

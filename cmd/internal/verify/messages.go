@@ -62,8 +62,12 @@ func (v *verifier) inbox(ctx context.Context, conn *pgx.Conn, name string) error
 	if err != nil {
 		return err
 	}
+	table, processed, ids, err := v.table(ctx, conn, name)
+	if err != nil {
+		return err
+	}
 	receive := func(n int, want string) error {
-		id := fmt.Sprintf("sluice-verify-%d", n)
+		id := fmt.Sprintf(ids, n)
 		given := "$2"
 		if nest != nil {
 			given = "nullif($2, $2)"
@@ -105,7 +109,7 @@ func (v *verifier) inbox(ctx context.Context, conn *pgx.Conn, name string) error
 		return fmt.Errorf("a claim of 4 gave %d of 10 messages", len(claimed))
 	}
 	return errors.Join(
-		v.expect(ctx, conn, "10 3", "messages and processed ones", "(select count(*) || ' ' || count(*) filter (where processed_at is not null) from "+v.table(ctx, conn, name)+")"),
+		v.expect(ctx, conn, "10 3", "messages and processed ones", fmt.Sprintf("(select count(*) || ' ' || count(%s) from %s)", processed, table)),
 		v.counts(ctx, conn, name),
 	)
 }
@@ -119,10 +123,18 @@ func (v *verifier) counts(ctx context.Context, conn *pgx.Conn, name string) erro
 		"select concat_ws(' ', s.pending_count, s.dlq_count, s.processed_count) from SCHEMA.inbox_status() s where s.inbox_name = $1", name)
 }
 
-// table is an inbox's, as SQL.
-func (v *verifier) table(ctx context.Context, conn *pgx.Conn, inbox string) (table string) {
-	_ = conn.QueryRow(ctx, fmt.Sprintf("select format('%%I.%%I', inbox_schema, inbox_table) from %s.pgt_inbox_config where inbox_name = $1", v.schema()), inbox).Scan(&table)
-	return table
+// table is an inbox's, with the column of processed messages, as SQL, and a format of ids that its type takes.
+func (v *verifier) table(ctx context.Context, conn *pgx.Conn, inbox string) (table, processed, ids string, err error) {
+	err = conn.QueryRow(ctx, fmt.Sprintf(`select r.name, quote_ident(c.processed_at_column), case
+	    when a.atttypid = 'uuid'::regtype then '00000000-0000-4000-8000-%%012d'
+	    when a.atttypid in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) then '%%d'
+	    else 'sluice-verify-%%d'
+	end
+	from %s.pgt_inbox_config c
+	cross join lateral (select format('%%I.%%I', c.inbox_schema, c.inbox_table) as name) r
+	join pg_attribute a on a.attrelid = r.name::regclass and a.attname = c.id_column
+	where c.inbox_name = $1`, v.schema()), inbox).Scan(&table, &processed, &ids)
+	return table, processed, ids, err
 }
 
 var field = regexp.MustCompile(`'([^']+)'::text`)
@@ -130,8 +142,12 @@ var field = regexp.MustCompile(`'([^']+)'::text`)
 // idPath lists the fields of the payload from which an inbox computes ids, from the outermost; nil if it does not.
 func (v *verifier) idPath(ctx context.Context, conn *pgx.Conn, inbox string) ([]string, error) {
 	var expression *string
-	err := conn.QueryRow(ctx, "select (select pg_get_expr(d.adbin, d.adrelid) from pg_attribute a join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum"+
-		" where a.attrelid = to_regclass($1) and a.attname = 'event_id' and a.attgenerated <> '')", v.table(ctx, conn, inbox)).Scan(&expression)
+	table, _, _, err := v.table(ctx, conn, inbox)
+	if err != nil {
+		return nil, err
+	}
+	err = conn.QueryRow(ctx, "select (select pg_get_expr(d.adbin, d.adrelid) from pg_attribute a join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum"+
+		" where a.attrelid = to_regclass($1) and a.attname = 'event_id' and a.attgenerated <> '')", table).Scan(&expression)
 	if err != nil || expression == nil {
 		return nil, err
 	}

@@ -1,0 +1,75 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// What an inbox has on a table of the user's, which attach() creates.
+
+// TriggerEvents are what the triggers of an inbox fire after, as their names end. The last two are there where listeners are woken, and where there is a change feed.
+var TriggerEvents = []string{"updated", "deleted", "inserted", "moved", "truncated", "applied", "notify", "feed"}
+
+// TriggerName is the name of a trigger on the inbox's table, as SQL.
+func (i Inbox) TriggerName(event string) string {
+	if i.Own == nil {
+		return "sluice_" + event
+	}
+	return sqltext.Ident(i.Own.Triggers[event])
+}
+
+// TriggerList lists the names of the triggers on the table.
+func (i Inbox) TriggerList() []string {
+	var names []string
+	for _, event := range TriggerEvents {
+		if (event != "notify" || i.Notify != nil) && (event != "feed" || i.Feed.Name != "") {
+			names = append(names, i.Own.Triggers[event])
+		}
+	}
+	return names
+}
+
+// OnTable is the statements that create the indexes and triggers on a user's table: those of a managed inbox, inside a function.
+func (i Inbox) OnTable() string {
+	templates := []string{
+		"order_index", "id_index", "updated_trigger", "deleted_trigger", "inserted_trigger", "moved_trigger", "truncated_trigger", "applied_trigger",
+	}
+	var out strings.Builder
+	add := func(path string, data any) {
+		sql := Must(path, data)
+		for strings.HasPrefix(sql, "--") {
+			_, sql, _ = strings.Cut(sql, "\n")
+		}
+		out.WriteString(sqltext.Deeper(4, sql))
+	}
+	for _, name := range templates {
+		if name != "id_index" || i.Own.IDIndex.Name != "" {
+			add("inbox/"+name+".sql", i)
+		}
+	}
+	if i.Feed.Name != "" {
+		add("inbox/feed_trigger.sql", i)
+	}
+	if i.Notify != nil {
+		add("shared/notify_trigger.sql", i.Notify)
+	}
+	return out.String()
+}
+
+// TriggerArray is the list as an array.
+func (i Inbox) TriggerArray() string { return texts(i.TriggerList()) + "::name[]" }
+
+// IndexArray is an array of the names of the indexes on the table.
+func (i Inbox) IndexArray() string {
+	names := []string{i.OrderIndex.String()}
+	if i.Own.IDIndex.Name != "" {
+		names = append(names, i.Own.IDIndex.String())
+	}
+	return texts(names)
+}
+
+// IndexComment says that an index is the extension's.
+func (i Inbox) IndexComment() string {
+	return sqltext.Marked("Of inbox "+i.Name+".", sqltext.Mark(i.Extension, i.SchemaName))
+}

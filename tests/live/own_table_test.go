@@ -1,0 +1,179 @@
+package live
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+const ownSpec = `
+version: 1
+extension: {name: sluice_own_test, version: 1.2.3, schema: own}
+schema: [schema.sql]
+inboxes:
+  - name: mine
+    table: app.incoming
+    columns: {id: msg_id, event_type: type, payload: body, received_at: got, processed_at: done, retry_count: tries, available_at: due}
+    retry: {backoff: constant, initial: 10ms}
+`
+
+const ownDDL = `create schema app;
+create table app.incoming (
+    msg_id uuid primary key default gen_random_uuid(), type varchar(20) not null, body jsonb not null, got timestamptz not null default clock_timestamp(),
+    done timestamptz, error text, tries integer not null default 0, due timestamptz, note text
+);
+create function app.touch() returns trigger language plpgsql as 'begin new.note := ''touched''; return new; end';
+create trigger touch before update on app.incoming for each row execute function app.touch();
+`
+
+// ownStates are what must be the same before a dump and after its restore.
+var ownStates = []string{
+	"select i::text from app.incoming i",
+	"select p::text from own.mine_pending p",
+	"select d::text from own.mine_dlq d",
+	"select concat_ws(' ', event_type, pending, processed, dead_letter) from own.mine_stats",
+	"select event_id from own.inbox_pending('mine', 1000)",
+	"select concat_ws(' ', tgname, tgenabled) from pg_trigger where tgrelid = 'app.incoming'::regclass",
+	"select pg_get_indexdef(indexrelid) from pg_index where indrelid = 'app.incoming'::regclass",
+}
+
+// TestOwnTableDumped takes an inbox over a table of the user's into another cluster, in both flavours. What is dropped then leaves the table as it was.
+func TestOwnTableDumped(t *testing.T) {
+	if missing := pgtest.Server(t).Command("pg_dump").Err; missing != nil && os.Getenv("SLUICE_TEST_PG") != "" {
+		t.Logf("%v: the versions of npm are bare servers", missing)
+		return
+	}
+	extension := installed.Over(t, ownSpec, ownDDL)
+	install := installed.Relocate(t, pgtest.Server(t).Install)
+	installed.PutFiles(t, install, extension)
+	from, to := installed.Start(t, install), installed.Start(t, install)
+	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
+		t.Run(string(flavour), func(t *testing.T) {
+			name := "own_" + string(flavour)
+			source := create(t, from, name)
+			run(t, source, ownDDL)
+			before := leftovers(t, source)
+			for _, sql := range []string{
+				"insert into app.incoming (type, body, done, tries) select 't' || i % 3, '{}', case i % 4 when 0 then now() end, i % 5 from generate_series(1, 60) i",
+				scriptOf(extension, flavour), "call own.tick()",
+				"select own.inbox_mark_processed('mine', event_id) from own.inbox_claim('mine', 3)",
+				"update app.incoming set type = 't9' where tries = 2",
+			} {
+				run(t, source, sql)
+			}
+			states := func(dsn string) (all []string) {
+				conn := pgtest.Connect(t, dsn)
+				for _, sql := range ownStates {
+					all = append(all, strings.Join(pgtest.Column[string](t, conn, "select x from ("+sql+") q (x) order by x collate \"C\""), "\n"))
+				}
+				return all
+			}
+			owner := "user=" + pgtest.Owner
+			want := states(from.DSN(name, owner))
+			create(t, to, name)
+			restore(t, from, to, name, "custom")
+			target := pgtest.Connect(t, to.DSN(name, owner))
+			run(t, target, "insert into app.incoming (type, body) values ('new', '{}')") // before anything has looked
+			run(t, target, "call own.tick()")
+			run(t, target, "delete from app.incoming where type = 'new'")
+			for n, got := range states(to.DSN(name, owner)) {
+				if got != want[n] {
+					t.Errorf("%s\nbefore:\n%.1000s\nafter:\n%.1000s", ownStates[n], want[n], got)
+				}
+			}
+			if flavour == generator.Plain {
+				run(t, target, extension.Uninstall())
+			} else {
+				run(t, target, "drop extension sluice_own_test cascade")
+			}
+			if left := leftovers(t, target); strings.Join(left, "\n") != strings.Join(before, "\n") {
+				t.Errorf("left behind: %q, and before it was %q", left, before)
+			}
+		})
+	}
+}
+
+// TestOwnTableUnderLoad has applications that know nothing of Sluice insert, change and delete messages while workers process them and ticks run:
+// the counts are exact, nothing is processed twice, and nothing stays.
+func TestOwnTableUnderLoad(t *testing.T) {
+	db := pgtest.DB(t)
+	db.Exec(t, ownDDL+"create table app.done (msg_id uuid)")
+	db.Exec(t, installed.Over(t, ownSpec, ownDDL).Install(generator.Plain))
+	until := time.Now().Add(4 * time.Second)
+	var all sync.WaitGroup
+	session := func(work func(exec func(sql string, args ...any), random *rand.Rand)) {
+		conn := db.Connect(t)
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+			for time.Now().Before(until) {
+				work(func(sql string, args ...any) {
+					if _, err := conn.Exec(t.Context(), sql, args...); err != nil && !strings.Contains(err.Error(), "deadlock") {
+						t.Errorf("%v\nin: %s", err, sql)
+					}
+				}, random)
+			}
+		})
+	}
+	for range 3 {
+		session(func(exec func(string, ...any), random *rand.Rand) {
+			switch random.IntN(8) {
+			case 0:
+				exec("update app.incoming set type = 't' || $1::int where msg_id = (select msg_id from app.incoming where done is null order by random() limit 1 for update skip locked)", random.IntN(4))
+			case 1:
+				exec("delete from app.incoming where msg_id = (select msg_id from app.incoming where done is null order by random() limit 1 for update skip locked)")
+			case 2: // late ones, and such as are processed or failed
+				exec("insert into app.incoming (type, body, got, tries, done) values ('t1', '{}', now() - interval '1 h', $1, null), ('t2', '{}', now(), 0, now())", random.IntN(5))
+			case 3:
+				exec("begin")
+				exec("insert into app.incoming (type, body) values ('t0', '{}')")
+				exec("select pg_sleep(0.05)")
+				exec(fmt.Sprint([]string{"commit", "rollback"}[random.IntN(2)]))
+			default:
+				exec("insert into app.incoming (type, body) select 't' || i % 4, '{}' from generate_series(1, 5) i")
+			}
+		})
+		session(func(exec func(string, ...any), random *rand.Rand) {
+			exec(`with claimed as materialized (select event_id from own.inbox_claim('mine', 5)),
+				marked as (select c.event_id, own.inbox_mark_processed('mine', c.event_id) as first from claimed c)
+				insert into app.done select event_id::uuid from marked where first`)
+			exec("select own.inbox_mark_failed('mine', event_id, 'no') from own.inbox_claim('mine', 1)")
+		})
+	}
+	session(func(exec func(string, ...any), _ *rand.Rand) {
+		exec("call own.tick()")
+		time.Sleep(20 * time.Millisecond)
+	})
+	all.Wait()
+	conn := db.Connect(t)
+	counts := func(sql string) string { return strings.Join(pgtest.Column[string](t, conn, sql), "\n") }
+	for range 4 {
+		run(t, conn, "call own.tick()")
+	}
+	derived := counts("select concat_ws(' ', event_type, pending, processed, dead_letter) from own.mine_stats order by 1")
+	held := counts(`select concat_ws(' ', type, count(*) filter (where done is null and tries < 3), count(done), count(*) filter (where done is null and tries >= 3))
+		from app.incoming group by type order by 1`)
+	if derived != held {
+		t.Errorf("the statistics say\n%s\nand the table\n%s", derived, held)
+	}
+	if twice := counts("select msg_id::text from app.done group by msg_id having count(*) > 1"); twice != "" {
+		t.Errorf("processed twice: %s", twice)
+	}
+	run(t, conn, "select pg_sleep(0.05)")
+	for range 3 {
+		run(t, conn, "select own.inbox_mark_processed('mine', event_id) from own.inbox_claim('mine', 100000)")
+	}
+	if left := counts("select msg_id::text from app.incoming where done is null and tries < 3"); left != "" {
+		t.Errorf("nobody can claim: %s", left)
+	}
+	if done := pgtest.One[int](t, conn, "select count(*) from app.done"); done < 50 {
+		t.Errorf("only %d messages were processed", done)
+	}
+}
