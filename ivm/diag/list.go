@@ -17,6 +17,8 @@ type Error struct {
 	Message string
 	Hint    string // what to do about it; may be empty
 	Also    []Note // other places that have to do with it
+
+	IsWarning bool // it is no error, but likely not meant
 }
 
 // Note points at a second place, such as the first of two definitions.
@@ -27,7 +29,11 @@ type Note struct {
 
 // Error prints the error on one line.
 func (e Error) Error() string {
-	return fmt.Sprintf("%s: error: %s [%s]", e.Pos, e.Message, e.Code)
+	kind := "error"
+	if e.IsWarning {
+		kind = "warning"
+	}
+	return fmt.Sprintf("%s: %s: %s [%s]", e.Pos, kind, e.Message, e.Code)
 }
 
 // List collects errors together with the texts of the files they point into.

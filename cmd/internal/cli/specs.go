@@ -29,7 +29,23 @@ func generate(cmd *cobra.Command) ([]*generator.Extension, error) {
 		problems.Merge(errs)
 		extensions = append(extensions, e)
 	}
+	if problems.Empty() {
+		warn(cmd, specs, problems)
+	}
 	return extensions, invalid(problems)
+}
+
+// warn prints what the specs are likely not meant to say; the list has the texts of their files.
+func warn(cmd *cobra.Command, specs []*spec.Spec, texts *diag.List) {
+	warnings := texts.Without()
+	for _, s := range specs {
+		for _, w := range plan.Warnings(s) {
+			warnings.Add(w)
+		}
+	}
+	if !warnings.Empty() {
+		fmt.Fprintln(cmd.ErrOrStderr(), warnings)
+	}
 }
 
 // load loads the specs that --file names. If something is wrong with one, check finds what else is, and all of it is the error; otherwise it is
