@@ -5,7 +5,7 @@ type column struct{ name, typ, meaning string }
 
 // catalogOrder lists the shared tables and views that users read.
 var catalogOrder = []string{
-	"pgt_extension", "pgt_version_history", "pgt_settings", "pgt_tasks", "pgt_inbox_config", "pgt_inbox_quarantine", "pgt_stream_tables", "pgt_refresh_history",
+	"pgt_extension", "pgt_version_history", "pgt_settings", "pgt_tasks", "pgt_inbox_config", "pgt_inbox_ordering_config", "pgt_inbox_quarantine", "pgt_stream_tables", "pgt_refresh_history",
 	"pgt_outbox_config", "pgt_consumer_groups", "pgt_consumer_group_lag", "pgt_consumer_status", "pgt_consumer_offsets",
 	"pgt_consumer_active_leases", "pgt_consumer_leases", "pgt_consumer_dead_letters", "pgt_consumer_claim_check_acks",
 }
@@ -24,6 +24,12 @@ var columns = map[string][]column{
 		{"retry_count", "", "Failures so far."},
 		{"trace_id", "", "For distributed tracing; nothing reads it here."},
 		{"available_at", "", "Not before then is it due again; null: at once."},
+	},
+	"inbox gaps": {
+		{"aggregate_id", "text", "The aggregate."},
+		{"missing_from", "bigint", "The first number that is missing."},
+		{"missing_to", "bigint", "The last one; the message behind it is pending."},
+		{"gap_age_seconds", "double precision", "How long that message has waited for them."},
 	},
 	"inbox stats": {
 		{"event_type", "text", "What happened."},
@@ -152,6 +158,18 @@ var columns = map[string][]column{
 		{"topic_offset", "", "The same for the offset."},
 		{"reason", "", "Why it cannot be decoded."},
 		{"alerted", "", "An alert was sent."},
+	},
+	"pgt_inbox_ordering_config": {
+		{"inbox_name", "", "The inbox."},
+		{"aggregate_column", "", "The column whose messages are ordered among each other."},
+		{"sequence_column", "", "The column that orders them."},
+		{"mode", "", "`contiguous` waits for missing numbers, `monotonic` takes the lowest that is pending."},
+		{"start", "", "The first number of an aggregate; null where none is waited for."},
+		{"on_dead_letter", "", "`block`: a dead letter holds up its aggregate; `skip`: it is passed over."},
+		{"gap_alert_after", "", "Age of a gap that raises an alert; null: as the setting says."},
+		{"backlog", "", "The table of its unprocessed messages in their order."},
+		{"fill", "", "The function that computes that table anew."},
+		{"gaps", "", "The view of missing numbers; null where none is waited for."},
 	},
 	"pgt_stream_tables": {
 		{"pgt_name", "name", "The stream table."},

@@ -25,12 +25,18 @@ func (w *writer) inbox(i render.Inbox) part {
 	} else {
 		o, _ := w.object("table", i.Table.String())
 		w.described("table", i.Table.String(), p.ID)
-		about, held = sentence(o.Comment), columnsOf("table", o.SQL, "inbox")
+		about, held = sentence(o.Comment), inboxColumns(i, o.SQL)
 	}
 	p.Blocks = []block{paragraph(plain(about)), {Facts: w.inboxFacts(i)}, {Table: held}, {SQL: w.inboxUse(i)}}
 	p.Parts = append(p.Parts, w.messages(i.PendingView, i, "Messages that are neither processed nor dead, and due."))
 	if i.DeadLetter {
 		p.Parts = append(p.Parts, w.messages(i.DLQView, i, fmt.Sprintf("Dead letters: messages that failed %d times.", i.MaxRetries)))
+	}
+	if o := i.Ordering; o != nil {
+		p.Parts = append(p.Parts, w.messages(o.NextView, i, "The next message of each aggregate, if it may be processed now."))
+		if o.Contiguous {
+			p.Parts = append(p.Parts, w.relation(o.GapsView, "view", "inbox gaps"))
+		}
 	}
 	if i.Stats {
 		p.Parts = append(p.Parts, w.relation(i.StatsView, "view", "inbox stats"))
@@ -47,6 +53,16 @@ func ownColumns(i render.Inbox) *table {
 	t := &table{Head: []string{"Its column", "Type", "Meaning"}}
 	for _, used := range i.Used() {
 		t.Rows = append(t.Rows, []text{code(used.Name.Name()), code(used.Type), plain(meanings[used.As])})
+	}
+	return t
+}
+
+// inboxColumns lists the columns of an inbox's table, that of its order among them.
+func inboxColumns(i render.Inbox, sql string) *table {
+	t := columnsOf("table", sql, "inbox")
+	if i.Columns.Sequence != "" { // the last one
+		last := t.Rows[len(t.Rows)-1]
+		last[len(last)-1] = say("The message's number within its aggregate, by which it is processed.")
 	}
 	return t
 }
@@ -76,6 +92,9 @@ func (w *writer) inboxFacts(i render.Inbox) []fact {
 	}
 	if i.WireFormat != "" {
 		facts = append(facts, fact{"Wire format", joined(code(i.WireFormat), say(", decoded by "), w.function("inbox_receive_wire"))})
+	}
+	if o := i.Ordering; o != nil {
+		facts = append(facts, fact{"Order", joined(say("by "), code(o.Sequence.Name()), say(" within "), code(o.Aggregate.Name()), say(", %s; a dead letter: %s", o.Mode(), o.OnDeadLetter()))})
 	}
 	retry := say("due again at once")
 	if r := i.Retry; r != nil {

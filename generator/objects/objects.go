@@ -1,6 +1,6 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
 //
-// Files call downwards: objects, first_names, stream_tables, immediate, outboxes, frame, surface, grants, schemas, made, made_outboxes, relations,
+// Files call downwards: objects, inbox_ordering, first_names, stream_tables, immediate, outboxes, frame, surface, grants, schemas, made, made_outboxes, relations,
 // drop, build, sections, mentions, problems.
 package objects
 
@@ -121,6 +121,13 @@ func (b *builder) inboxes(view render.Extension) {
 		b.add("catalog/pgt_inbox_retiring.sql", view)
 		names = append(names, "pgt_inbox_retired", "pgt_inbox_note_ids")
 	}
+	if len(view.Ordered()) > 0 {
+		b.add("catalog/pgt_inbox_ordering_config.sql", view)
+		names = append(names, "pgt_inbox_order_tick")
+	}
+	if len(view.Contiguous()) > 0 {
+		b.add("catalog/pgt_inbox_sequences.sql", view, dumpedWhere("where is_expired"))
+	}
 	b.add("inbox/inbox_is_my_partition.sql", view)
 	for _, name := range names {
 		b.add("inbox/"+name+".sql", view)
@@ -180,7 +187,12 @@ func (b *builder) inbox(view render.Extension, i render.Inbox) {
 			b.add("inbox/feed_trigger.sql", i, fires("always"))
 		}
 	}
-	b.add("inbox/claim.sql", i)
+	if i.Ordering != nil {
+		b.ordering(i)
+		b.add("inbox/claim_ordered.sql", i)
+	} else {
+		b.add("inbox/claim.sql", i)
+	}
 	b.add("inbox/pending_view.sql", i)
 	if i.Own != nil {
 		b.add("inbox/own_pending_view.sql", i)
@@ -197,6 +209,12 @@ func (b *builder) inbox(view render.Extension, i render.Inbox) {
 	b.addStatement("row", i.HighWatermark.String(), "inbox/high_watermark_row.sql", i, "")
 	b.addStatement("grant", "public: "+i.HighWatermark.String(), "inbox/high_watermark_grant.sql", i, "")
 	b.addStatement("row", fmt.Sprintf("pgt_inbox_config: %s", i.Name), "catalog/pgt_inbox_row.sql", i, "")
+	if o := i.Ordering; o != nil {
+		b.addStatement("row", fmt.Sprintf("pgt_inbox_ordering_config: %s", i.Name), "catalog/pgt_inbox_ordering_row.sql", i, "")
+		// It is filled anew when anything changes that it goes by.
+		by := fmt.Sprintf("%s: %s, %s, %s from %d, %s", o.Backlog, o.Aggregate, o.Sequence, o.Mode(), o.Start, o.OnDeadLetter())
+		b.addStatement("row", by, "inbox/backlog_filled.sql", i, "")
+	}
 	for _, task := range []string{i.FoldTask(), i.DrainTask()} {
 		b.addTask(i.Schemas, task, inboxSection)
 	}
@@ -242,6 +260,9 @@ func (b *builder) interfaces(view render.Extension) {
 			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of",
 		} {
 			b.add("inbox/"+template+".sql", view)
+		}
+		if len(view.Ordered()) > 0 {
+			b.add("inbox/inbox_ordering_gaps.sql", view)
 		}
 	}
 	if len(view.Wired()) > 0 {

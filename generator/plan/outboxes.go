@@ -69,7 +69,12 @@ func keyLock(s *spec.Spec, o *spec.Outbox) string {
 
 // groupLock is the first key of the advisory locks of an extension's consumer groups; their numbers are the second.
 func groupLock(s *spec.Spec) string {
-	digest := md5.Sum([]byte("sluice consumer groups " + s.Extension.Schema))
+	return firstLockKey("sluice consumer groups " + s.Extension.Schema)
+}
+
+// firstLockKey is the first key of advisory locks for a purpose.
+func firstLockKey(purpose string) string {
+	digest := md5.Sum([]byte(purpose))
 	return fmt.Sprint(int32(binary.BigEndian.Uint32(digest[:4])))
 }
 

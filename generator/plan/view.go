@@ -77,6 +77,12 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		InboxRelations: inboxRelations(s, i),
 		InboxFunctions: inboxFunctions(s, i),
 	}
+	if i.Ordering != nil {
+		v.Ordering = orderingOf(s, i)
+		if !v.Ordering.Timestamps {
+			v.Columns.Sequence = v.Ordering.Sequence
+		}
+	}
 	if i.Notify {
 		v.Notify = &render.Notify{Schemas: schemasOf(s), Table: v.Table, Trigger: "sluice_notify", Channel: render.InboxChannel, Payload: i.Name}
 	}

@@ -29,6 +29,8 @@ type Inbox struct {
 	WithRows bool      // an inbox is over a table of the user's, so that pgt_inbox_config says what shows the rows
 	Order    Order     // in which claims hand messages out
 
+	Ordering *Ordering // of the messages of an aggregate; nil if there is none
+
 	Materialize bool // pending messages and dead letters are stream tables
 
 	ProcessedRetention string // interval constants; empty where the settings rule
@@ -104,13 +106,21 @@ func (i Inbox) IsDead(a string) string {
 // DueAt is when row a of the retry queue may be claimed: the clock of a sender may be ahead of the server's, which delays nothing.
 func (e Extension) DueAt(a string) string {
 	arrived := fmt.Sprintf("least(%s.received_at, clock_timestamp())", a)
+	if len(e.WithoutDelay()) == len(e.Inboxes) {
+		return arrived
+	}
+	return fmt.Sprintf("coalesce(%s, %s)", e.AvailableAt(a), arrived)
+}
+
+// AvailableAt is until when row a is delayed, of whatever inbox it is.
+func (e Extension) AvailableAt(a string) string {
 	switch len(e.WithoutDelay()) {
 	case 0:
-		return fmt.Sprintf("coalesce(%s.available_at, %s)", a, arrived)
+		return a + ".available_at"
 	case len(e.Inboxes):
-		return arrived
+		return "null::timestamptz"
 	default: // not all inboxes have the column
-		return fmt.Sprintf("coalesce((to_jsonb(%s) ->> 'available_at')::timestamptz, %s)", a, arrived)
+		return fmt.Sprintf("(to_jsonb(%s) ->> 'available_at')::timestamptz", a)
 	}
 }
 
@@ -162,6 +172,11 @@ func (i Inbox) received() (columns []ColumnName, names []string) {
 		add(c.ReceivedAt, "received_at")
 		add(c.RetryCount, "retry_count")
 	}
+	if i.Ordering != nil && i.Ordering.Timestamps {
+		add(c.ReceivedAt, "sequence")
+	} else {
+		add(c.Sequence, "sequence")
+	}
 	return columns, names
 }
 
@@ -186,6 +201,8 @@ func (i Inbox) Values(prefix, payload string) string {
 			names[n] = "clock_timestamp()"
 		case "retry_count":
 			names[n] = "0"
+		case "sequence":
+			names[n] = i.Ordering.Given(prefix + name)
 		default:
 			names[n] = prefix + name + i.cast(columns[n])
 		}

@@ -55,6 +55,7 @@ inboxes:
   - {name: orders, retry: {backoff: constant, initial: 1h}, retention: {processed: 1h, dead_letter: 9h}, dedup_window: 7d}
   - {name: Odd "one", schema: Other one, event_id: payload->>'id', change_feed: true}
   - {name: "Wire's", wire_format: debezium}
+  - {name: sorted, ordering: {sequence: number}}
 outboxes:
   - {name: feed}
   - {name: keyed, ordering_key: aggregate_id}
@@ -95,6 +96,9 @@ from generate_series(1, 500) i`,
 	"insert into app_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, xids, until) select l.group_no, l.no + 1, l.cur, l.floor_no, 'gap', '{[15,16)}', '{9000000000000000000}', 'infinity' from app_internal.pgt_lease_log l join app.pgt_consumer_groups g using (group_no) where g.group_name = 'work' order by l.no desc limit 1",
 	"select from app.poll_outbox('of_spec', 'a', 20, 100000)",
 	"insert into app.outbox_parts (event_type, aggregate_id, payload) select 't', i % 7, to_jsonb(i) from generate_series(2501, 2600) i",
+	// An aggregate of which nothing is left that was processed, and one with a gap.
+	"insert into app.sorted (event_id, event_type, payload, aggregate_id, number) values ('a1', 't', '{}', 'A', 1), ('a2', 't', '{}', 'A', 2), ('a3', 't', '{}', 'A', 3), ('b1', 't', '{}', 'B', 1), ('b3', 't', '{}', 'B', 3)",
+	"select app.inbox_mark_processed('sorted', array['a1', 'a2', 'b1'])", "delete from app.sorted where event_id in ('a1', 'a2')",
 }
 
 // states are what must be the same before and after.
@@ -109,6 +113,9 @@ var states = []string{
 	`select s::text from "Other one"."Odd ""one""_stats" s`,
 	"select concat_ws(' ', inbox_name, event_type, sum(processed), sum(processing_us)) from app_internal.pgt_inbox_deltas where is_expired group by inbox_name, event_type",
 	"select p::text from app_internal.orders_past_ids p where not exists (select from app.orders i where i.event_id = p.event_id)",
+	"select event_id from app.next_sorted",
+	"select concat_ws(' ', aggregate_id, missing_from, missing_to) from app.gaps_sorted",
+	"select concat_ws(' ', inbox_name, aggregate_key, max(last_sequence)) from app_internal.pgt_inbox_sequences group by inbox_name, aggregate_key",
 	"select s::text from app.pgt_settings s",
 	"select c::text from app_internal.pgt_inbox_claims c where no = 0",
 	"select concat_ws(' ', inbox_name, inbox_table, pending_count, dlq_count, processed_count) from app.inbox_status()",

@@ -1,0 +1,122 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Ordering makes claims hand out the messages of an aggregate in sequence.
+//
+// The unprocessed messages of an inbox stand in its backlog, in the order of their aggregates, so the next one of an aggregate is its first.
+// due_at says when a claim or tick is to look at a message: at once for the first of an aggregate; for one behind it, never before the
+// first is processed, or, if that one might not see it, later and later.
+type Ordering struct {
+	Aggregate, Sequence ColumnName
+	Timestamps          bool // the sequence is received_at rather than a number
+	Contiguous          bool // missing numbers are waited for
+	Start               int  // the first number of an aggregate
+	Skips               bool // a dead letter does not hold up its aggregate
+	AlertAfter          string
+	Lock                string // first key of the advisory locks of aggregates
+
+	Backlog, DueIndex, GapIndex Name
+	ChangedFn, FillFn           Name
+	NextView, GapsView          Name
+}
+
+// Type is the data type of the sequence.
+func (o Ordering) Type() string {
+	if o.Timestamps {
+		return "timestamptz"
+	}
+	return "bigint"
+}
+
+// Mode is the name of what happens to missing numbers, as in the spec.
+func (o Ordering) Mode() string {
+	if o.Contiguous {
+		return "contiguous"
+	}
+	return "monotonic"
+}
+
+// OnDeadLetter is the name of what a dead letter does to its aggregate, as in the spec.
+func (o Ordering) OnDeadLetter() string {
+	if o.Skips {
+		return "skip"
+	}
+	return "block"
+}
+
+// MostLocks is how many aggregates a claim takes at most: each is a lock in shared memory, of which a server has some thousand.
+func (o Ordering) MostLocks() int { return 500 }
+
+// Given is the sequence that a sender gives, as a value of the column.
+func (o Ordering) Given(text string) string {
+	if o.Timestamps {
+		return fmt.Sprintf("coalesce(%s::timestamptz, clock_timestamp())", text)
+	}
+	return text + "::bigint"
+}
+
+// HasKey is the condition that row a is in sequence with others: it has an aggregate and a sequence.
+func (o Ordering) HasKey(a string) string {
+	condition := fmt.Sprintf("%s.%s is not null", a, o.Aggregate)
+	if !o.Timestamps {
+		condition += fmt.Sprintf(" and %s.%s is not null", a, o.Sequence)
+	}
+	return condition
+}
+
+// Key is the aggregate of row a as the backlog holds it; a message that is in sequence with no other has one of its own.
+func (o Ordering) Key(a string) string {
+	return fmt.Sprintf("case when %s then 'a' || %s.%s else 'm' || md5(%[2]s.event_id) end", o.HasKey(a), a, o.Aggregate)
+}
+
+// Number is the sequence of row a as the backlog holds it.
+func (o Ordering) Number(a string) string {
+	if o.Timestamps {
+		return a + ".received_at"
+	}
+	return fmt.Sprintf("coalesce(%s.%s, 0)", a, o.Sequence)
+}
+
+// IsOpen is the condition that row a is in the backlog.
+func (i Inbox) IsOpen(a string) string {
+	if i.Ordering.Skips {
+		return i.IsPending(a)
+	}
+	return a + ".processed_at is null"
+}
+
+// IsNext is the condition that row b of the backlog, the first of its aggregate, may be handed out as far as its number goes.
+func (i Inbox) IsNext(b string) string {
+	o := i.Ordering
+	if !o.Contiguous {
+		return "true"
+	}
+	return fmt.Sprintf("(%[1]s.sequence <= %[2]s + 1 or left(%[1]s.aggregate_key, 1) = 'm')", b, i.LastOf(b+".aggregate_key"))
+}
+
+// LastOf is the last number of an aggregate that was processed, or the number before the first.
+func (i Inbox) LastOf(key string) string {
+	return fmt.Sprintf("coalesce((select max(s.last_sequence) from %s.pgt_inbox_sequences s where s.inbox_name = %s and s.aggregate_key = %s), %d)",
+		i.Internal(), sqltext.Literal(i.Name), key, i.Ordering.Start-1)
+}
+
+// Ordered lists the inboxes that hand out messages in sequence.
+func (e Extension) Ordered() []Inbox {
+	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.Ordering == nil })
+}
+
+// Contiguous lists the inboxes that wait for missing numbers.
+func (e Extension) Contiguous() []Inbox {
+	return slices.DeleteFunc(e.Ordered(), func(i Inbox) bool { return !i.Ordering.Contiguous })
+}
+
+// Numbered lists the inboxes whose messages carry a number.
+func (e Extension) Numbered() []Inbox {
+	return slices.DeleteFunc(e.Ordered(), func(i Inbox) bool { return i.Ordering.Timestamps })
+}
