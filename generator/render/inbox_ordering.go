@@ -116,6 +116,11 @@ func (e Extension) Contiguous() []Inbox {
 	return slices.DeleteFunc(e.Ordered(), func(i Inbox) bool { return !i.Ordering.Contiguous })
 }
 
+// NumberedWired lists the inboxes whose messages get their number from documents in a wire format.
+func (e Extension) NumberedWired() []Inbox {
+	return slices.DeleteFunc(e.Numbered(), func(i Inbox) bool { return i.WireFormat == "" })
+}
+
 // Numbered lists the inboxes whose messages carry a number.
 func (e Extension) Numbered() []Inbox {
 	return slices.DeleteFunc(e.Ordered(), func(i Inbox) bool { return i.Ordering.Timestamps })
