@@ -90,7 +90,7 @@ func kept(s *spec.Spec, option *spec.Duration, setting string) spec.Duration {
 	return spec.Duration(hours) * spec.Duration(time.Hour)
 }
 
-// after is a moment after that of a column, as SQL; empty if rows are kept for ever.
+// after is a moment after that of a column, as SQL; empty if rows are kept forever.
 func after(column string, kept spec.Duration) string {
 	if kept == 0 {
 		return ""

@@ -142,7 +142,7 @@ var columns = map[string][]column{
 		{"claim_cursor", "", "The sequence that holds the time up to which claims have come."},
 		{"attempts", "", "The sequences that count claims without a mark or a failure, each those of one message."},
 		{"high_watermark", "", "The sequence that holds the time before which messages are counted as late."},
-		{"rows_schema", "", "Where what shows the rows is: the table, or a view of a table of yours."},
+		{"rows_schema", "", "The schema of the table, or of the view that shows an existing table."},
 		{"rows_table", "", "Its name."},
 		{"created_at", "", "When it was installed."},
 	},

@@ -21,7 +21,7 @@ func (w *writer) inbox(i render.Inbox) part {
 	var about string
 	var held *table
 	if i.Own != nil {
-		about, held = fmt.Sprintf("An inbox over %s, a table of yours, which is never altered and never dropped.", i.Table), ownColumns(i)
+		about, held = fmt.Sprintf("An inbox over the existing table %s, which is never altered and never dropped.", i.Table), ownColumns(i)
 	} else {
 		o, _ := w.object("table", i.Table.String())
 		w.described("table", i.Table.String(), p.ID)
