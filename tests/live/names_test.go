@@ -189,7 +189,7 @@ func TestThroughPgbouncer(t *testing.T) {
 	n := naming{schema: "pgtrickle", inbox: "work", inboxSchema: "pgtrickle"}
 	db := pgtest.DB(t)
 	dsn := pgtest.Pgbouncer(t, db)
-	extension := installed.Text(t, "version: 1\nextension: {name: pooled, version: 1.0.0}\ninboxes: [{name: work, retry: {}}, {name: second}]\n")
+	extension := installed.Text(t, "version: 1\nextension: {name: pooled, version: 1.0.0}\ninboxes: [{name: work, retry: {}, wire_format: cloudevents}, {name: second}]\n")
 	first, second := pgtest.Connect(t, dsn), pgtest.Connect(t, dsn)
 	run(t, first, extension.Install(generator.Plain))
 	n.live(t, second)
