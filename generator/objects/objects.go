@@ -1,6 +1,6 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
 //
-// Files call downwards: objects, inbox_ordering, first_names, stream_tables, immediate, outboxes, frame, surface, grants, policies, schemas, made, made_outboxes, relations,
+// Files call downwards: objects, inbox_ordering, first_names, stream_tables, immediate, outboxes, frame, surface, grants, schemas, made, made_outboxes, relations,
 // drop, build, sections, mentions, problems.
 package objects
 
@@ -61,7 +61,7 @@ func (b *builder) all(p *plan.Plan) {
 	b.streamTables(p)
 	b.at = Origin{"the extension", "", s.Extension.At, s.Extension.Field("schema")}
 	b.interfaces(view)
-	b.grants(p)
+	b.grants(s, view)
 }
 
 // runtime adds schemas and catalog.

@@ -32,7 +32,7 @@ func sectionOf(data any) string {
 		return inboxSection
 	case render.Outbox:
 		return outboxSection
-	case render.Role, render.Policies:
+	case render.Role:
 		return roleSection
 	}
 	return sharedSection
@@ -50,7 +50,7 @@ func inSections(objects []upgrade.Object) []upgrade.Object {
 	for n := range objects {
 		o := &objects[n]
 		o.Needs = before.in(o.SQL)
-		if name, _, _ := strings.Cut(o.Signature, "("); o.Kind != "row" && o.Kind != "grant" && o.Kind != upgrade.Policy {
+		if name, _, _ := strings.Cut(o.Signature, "("); o.Kind != "row" && o.Kind != "grant" {
 			before.add(o.ID(), name)
 		}
 	}

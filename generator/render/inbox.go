@@ -23,7 +23,6 @@ type Inbox struct {
 	Retry       *Retry
 
 	Notify *Notify
-	Roles  Roles // beside those of the extension
 
 	Columns  Columns
 	Own      *OwnTable // nil if the inbox is managed

@@ -47,14 +47,14 @@ func union[V any](a, b map[string]V) map[string]V {
 }
 
 func (r *Roles) merge(other Roles, errs *diag.List) {
-	ours := []*string{&r.Producer, &r.Consumer, &r.Monitor}
-	for i, role := range other.ByField() {
-		switch name := role.Field; {
-		case role.Name == "":
-		case *ours[i] != "":
+	ours, theirs := r.byField(), other.byField()
+	for i, role := range theirs {
+		switch name := role.field; {
+		case *role.name == "":
+		case *ours[i].name != "":
 			errs.Add(givenTwice(other.Field(name), r.Field(name), "roles."+name))
 		default:
-			*ours[i] = role.Name
+			*ours[i].name = *role.name
 		}
 	}
 	if r.fields == nil {
@@ -63,12 +63,14 @@ func (r *Roles) merge(other Roles, errs *diag.List) {
 	r.Place = r.Place.merge(other.Place)
 }
 
-// RoleField is a role with the field that names it.
-type RoleField struct{ Field, Name string }
+type roleField struct {
+	field string
+	name  *string
+}
 
-// ByField lists the roles under the names of their fields, in the order of these; names that are not given are empty.
-func (r *Roles) ByField() []RoleField {
-	return []RoleField{{"producer", r.Producer}, {"consumer", r.Consumer}, {"monitor", r.Monitor}}
+// byField lists the roles under the names of their fields.
+func (r *Roles) byField() []roleField {
+	return []roleField{{"producer", &r.Producer}, {"consumer", &r.Consumer}, {"monitor", &r.Monitor}}
 }
 
 func (s Settings) merge(other Settings, errs *diag.List) Settings {

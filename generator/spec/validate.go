@@ -22,7 +22,7 @@ func (s *Spec) validate(errs *diag.List) {
 	c.extension()
 	c.target()
 	c.artifacts()
-	c.roles(&c.Roles)
+	c.roles()
 	for i := range s.StreamTables {
 		c.streamTable(&s.StreamTables[i])
 	}
@@ -108,20 +108,16 @@ func (c checker) schema(at diag.Pos, schema string) {
 	}
 }
 
-// roles checks those of the extension, or of one inbox or outbox.
-func (c checker) roles(r *Roles) {
-	roles, whole := r.ByField(), c.Roles.ByField()
+func (c checker) roles() {
+	roles := c.Roles.byField()
 	for i, role := range roles {
-		name, at := role.Name, r.Field(role.Field)
+		name, at := *role.name, c.Roles.Field(role.field)
 		if strings.HasPrefix(name, "pg_") || name == "public" || name == "none" {
 			c.report(at, reservedRole, name)
 		}
-		same := slices.IndexFunc(roles[:i], func(r RoleField) bool { return name != "" && r.Name == name })
+		same := slices.IndexFunc(roles[:i], func(r roleField) bool { return name != "" && *r.name == name })
 		if same >= 0 {
-			c.errs.Add(sameRole.since(at, r.Field(roles[same].Field), name, roles[same].Field, role.Field))
-		}
-		if r != &c.Roles && name != "" && name == whole[i].Name {
-			c.errs.Add(roleOfAll.since(at, c.Roles.Field(role.Field), name, role.Field))
+			c.errs.Add(sameRole.since(at, c.Roles.Field(roles[same].field), name, roles[same].field, role.field))
 		}
 	}
 }

@@ -78,12 +78,12 @@ func altered(from, to Manifest, touched map[string]bool) []string {
 		switch kind {
 		case "view":
 			views = append([]string{name}, views...)
-		case "table", "sequence", Policy: // which its table names
+		case "table", "sequence":
 			others = append(others, name)
 		}
 	}
-	for n, o := range slices.Concat(from.Objects, to.Objects) {
-		if touched[o.identity()] && (n < len(from.Objects) || o.Kind == Policy) { // tables get policies in place
+	for _, o := range from.Objects {
+		if touched[o.identity()] {
 			add(o.Kind, o.Signature)
 		}
 	}
