@@ -62,7 +62,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 			drop := fmt.Sprintf("drop index if exists %s;\n", index.Name)
 			made = append(made, upgrade.Made{
 				Kind: "index", Name: index.Name.Plain(), Definition: index.Key(), Drop: drop, Recreate: drop, Lock: "SHARE on what it is of, as long as it takes to read it all",
-				Relations: []upgrade.Relation{relation("index", index.Name, "")},
+				On: []string{t.Rows.String()}, Relations: []upgrade.Relation{relation("index", index.Name, "")},
 			})
 		}
 		shadow := render.Must("shadow/stream_table.sql", t)
@@ -100,7 +100,7 @@ func ownTable(view render.Extension, i render.Inbox) upgrade.Made {
 	drop := fmt.Sprintf("select %s.pgt_detach_table(%s, %s, %s);\n", view.Internal(), i.TriggerArray(), i.IndexArray(), sqltext.Literal(i.Table.String()))
 	return upgrade.Made{
 		Kind: "inbox table", Name: i.Name + " on " + i.Table.String(), On: []string{i.Table.String()}, Definition: digestOf("inbox/attach_table.sql", i),
-		Triggers: i.TriggerList(), Drop: drop, Recreate: fmt.Sprintf("select %s();\n", i.Own.DetachFn), Lock: triggersLock, Relations: relations,
+		Triggers: i.TriggerList(), Drop: drop, Recreate: fmt.Sprintf("select %s();\n", i.Own.DetachFn), Lock: "ACCESS EXCLUSIVE on the table that it is of, for a moment", Relations: relations,
 	}
 }
 

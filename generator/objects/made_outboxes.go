@@ -57,7 +57,7 @@ $do$;
 
 // lockGroups keeps out polls, which lock their group before they read the outbox.
 func lockGroups(view render.Extension, o render.Outbox) string {
-	return fmt.Sprintf("perform pg_advisory_xact_lock(%s, g.group_no) from (select c.group_no from %s.pgt_consumer_groups c where c.outbox_name = %s order by c.group_no) g;",
+	return fmt.Sprintf("select pg_advisory_xact_lock(%s, g.group_no) from (select c.group_no from %s.pgt_consumer_groups c where c.outbox_name = %s order by c.group_no) g",
 		view.GroupLock, view.Schema(), sqltext.Literal(o.Name))
 }
 
@@ -85,7 +85,7 @@ func madeOutbox(view render.Extension, o render.Outbox) []upgrade.Made {
 	made := append([]upgrade.Made{outbox}, rights("consumer", o.Consumer, o.Table.String(), o.DeltaRows.String(), o.Latest.String(), "sequence "+o.IDs.String())...)
 	made = append(made, rights("monitor", o.Monitor, o.Table.String(), "sequence "+o.IDs.String())...)
 	if o.Immediate {
-		made = append(made, upgrade.Made{Kind: "pending rows of outbox", Name: o.Name, Drop: dropOwn(view, o.Pending), Relations: toldRelations(o)})
+		made = append(made, upgrade.Made{Kind: "pending rows of outbox", Name: o.Name, On: []string{o.Rows.String()}, Drop: dropOwn(view, o.Pending), Relations: toldRelations(o)})
 	}
 	return made
 }

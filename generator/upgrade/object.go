@@ -118,8 +118,8 @@ type Made struct {
 	Recreate   string   `json:"recreate,omitempty"`   // the statement by which it is recreated, at once or by attach()
 	Lock       string   `json:"lock,omitempty"`       // what that keeps waiting
 	Holds      bool     `json:"holds,omitempty"`      // users' data, which a drop loses
-	On         []string `json:"on,omitempty"`         // tables whose triggers write it
-	First      string   `json:"first,omitempty"`      // the plpgsql that takes what sessions take before its tables, where it is dropped
+	On         []string `json:"on,omitempty"`         // tables whose triggers write it, or that it is an index of
+	First      string   `json:"first,omitempty"`      // the statement that takes what sessions take before its tables, where it is dropped
 	Triggers   []string `json:"triggers,omitempty"`   // that the first of On gets
 	Table      string   `json:"table,omitempty"`      // that may have data; where it is not there, or empty, none is lost
 	Loses      string   `json:"loses,omitempty"`      // what a drop loses, where that is no table's rows

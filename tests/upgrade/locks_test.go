@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -55,3 +56,52 @@ func TestLocksMeetNoDeadlock(t *testing.T) {
 	}
 	upgrading.Wait()
 }
+
+// TestLocksFirst: what an upgrade locks against writers or readers, it locks in its first step, which gives all back where one is not to be had. What
+// it locks later, it waits for with all others in its hands, and sessions that come to both in another order are ended as deadlocks.
+func TestLocksFirst(t *testing.T) {
+	versions := history(t)
+	for _, pair := range somePairs(t, later(len(versions))) {
+		from, to := versions[pair[0]], versions[pair[1]]
+		t.Run(from.Version+" to "+to.Version, func(t *testing.T) {
+			pgtest.Parallel(t)
+			db := at(t, from).Connect(t)
+			w := &world{db: db}
+			w.use(t)
+			exec(t, db, "create temporary table before as select c.oid, c.relkind, c.oid::regclass::text as name, coalesce(i.indrelid, t.oid, d.refobjid) as of from pg_class c left join pg_depend d on d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'i' left join pg_index i on i.indexrelid = c.oid left join pg_class t on t.reltoastrelid = c.oid")
+			exec(t, db, "begin")
+			plan, err := artifact.Upgrade(from.Manifest(), to.Manifest(), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exec(t, db, "set local check_function_bodies = off")
+			if plan.Steps[0].Action == "lock" {
+				exec(t, db, plan.Steps[0].SQL)
+			}
+			exec(t, db, "create temporary table first as "+strongLocks)
+			exec(t, db, artifact.UpgradeScript(from.Manifest(), to.Manifest(), plan))
+			for _, late := range pgtest.Column[string](t, db, lateLocks) {
+				t.Error("locked late: " + late)
+			}
+			exec(t, db, "rollback")
+		})
+	}
+}
+
+// strongLocks are the session's locks on relations that were there before, without those that others do not meet.
+const strongLocks = `
+select l.relation, max(l.mode) filter (where l.mode = 'AccessExclusiveLock') is not null as from_all
+from pg_locks l
+join before b on b.oid = l.relation
+where l.pid = pg_backend_pid() and l.locktype = 'relation' and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+group by l.relation`
+
+const lateLocks = `
+with now as (` + strongLocks + `)
+select concat_ws(' ', b.relkind, b.name, case when n.from_all then 'against all' else 'against writers' end)
+from now n
+join before b on b.oid = n.relation
+where not exists (select from first f where f.relation in (b.oid, b.of) and f.from_all >= n.from_all) -- who uses an index has its table first
+  and not exists (select from now p where p.relation = b.of and p.from_all)
+  and b.name <> 'pgtrickle_internal.pgt_version_history' -- which only upgrades write
+order by 1`

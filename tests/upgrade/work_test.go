@@ -68,12 +68,18 @@ func (r *traffic) publish(ctx context.Context, conn *pgx.Conn, random *rand.Rand
 	})
 }
 
-// consume polls, and commits together with its effect. Each turn has a name of its own, since a poll whose answer was lost may hold rows.
-func (r *traffic) consume(ctx context.Context, conn *pgx.Conn, random *rand.Rand) error {
+// consume polls, and commits together with its effect. After a failure it goes on under another name, since a poll whose answer was lost may hold rows.
+func (r *traffic) consume(ctx context.Context, conn *pgx.Conn, random *rand.Rand) (failed error) {
 	if len(r.has.groups) == 0 {
 		return nil
 	}
-	group, name := r.has.groups[random.IntN(len(r.has.groups))], fmt.Sprint(conn.PgConn().PID(), " ", r.done.Load())
+	failures, _ := conn.PgConn().CustomData()["failures"].(int)
+	defer func() {
+		if failed != nil {
+			conn.PgConn().CustomData()["failures"] = failures + 1
+		}
+	}()
+	group, name := r.has.groups[random.IntN(len(r.has.groups))], fmt.Sprint(conn.PgConn().PID(), " ", failures)
 	var ids []int64
 	err := r.named(ctx, conn, func(on session, call func(kind, first string) string) error {
 		rows, err := on.Query(ctx, "select id from pgtrickle.poll_outbox($1, $2, $3::int, 10000)", call("consumer group", group), name, 1+random.IntN(9))

@@ -33,7 +33,7 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 		err = unclaimed(ctx, tx, e, names) // what was changed by hand and is ours is repaired by now
 	}
 	if err == nil {
-		err = keepOut(ctx, tx, from, plan, options)
+		err = keepOut(ctx, tx, plan, options)
 	}
 	if err != nil {
 		return Applied{}, err
@@ -109,25 +109,12 @@ func keepsFlavour(ctx context.Context, tx pgx.Tx, found Installed, asked generat
 	}
 }
 
-// keepOut has sessions end what they do with what the plan changes, before anything else is locked. That nothing is refreshed is waited for
-// longer than for other locks: only refreshes, and who looks at their state, queue behind it.
-func keepOut(ctx context.Context, tx pgx.Tx, from upgrade.Manifest, plan upgrade.Plan, options Options) error {
+// keepOut has sessions end what they do with what the plan changes, before anything else is locked.
+func keepOut(ctx context.Context, tx pgx.Tx, plan upgrade.Plan, options Options) error {
 	if plan.Empty() || plan.Steps[0].Action != "lock" {
 		return nil
 	}
 	options.Progress.begin("locking what is upgraded", "")
-	if state := upgrade.StateTable(from); state != "" {
-		err := waitFor(ctx, tx, 30*options.LockTimeout)
-		if err == nil {
-			_, err = tx.Exec(ctx, "lock table "+state+" in access exclusive mode")
-		}
-		if err == nil {
-			err = waitFor(ctx, tx, options.LockTimeout)
-		}
-		if err != nil {
-			return err
-		}
-	}
 	return script(ctx, tx, plan.Steps[0].SQL)
 }
 

@@ -2699,7 +2699,9 @@ begin
 end;
 $function$;
 
--- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits.
+-- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits. It waits for
+-- upgrades, which lock pgt_tasks before they lock anything else: ticks come from the catalog to tables, and claims from tables to the
+-- catalog, so an upgrade would seldom find both free.
 create procedure events_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
@@ -2708,6 +2710,7 @@ begin
         commit;
         set transaction isolation level read committed;
     end if;
+    lock table events_internal.pgt_tasks in row share mode;
 end;
 $procedure$;
 
@@ -2961,7 +2964,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '580552922be87cc70649ad6219549279', 'plain');
+values ('events', '1.0.0', 'b704db415084450add8f34428dd5564a', 'plain');
 select events.attach();
 
 commit;

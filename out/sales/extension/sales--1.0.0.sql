@@ -1486,7 +1486,7 @@ declare
     v_table  text;
 begin
     -- Upgrades keep refreshes out by it, and these have locked nothing yet.
-    lock table sales_internal.pgt_stream_table_state in access share mode;
+    lock table sales_internal.pgt_tasks in row share mode;
     v_name := sales_internal.pgt_stream_table_name(p_name);
     perform sales_internal.pgt_check_origin();
     if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
@@ -2046,7 +2046,9 @@ begin
 end;
 $function$;
 
--- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits.
+-- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits. It waits for
+-- upgrades, which lock pgt_tasks before they lock anything else: ticks come from the catalog to tables, and claims from tables to the
+-- catalog, so an upgrade would seldom find both free.
 create procedure sales_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
@@ -2055,6 +2057,7 @@ begin
         commit;
         set transaction isolation level read committed;
     end if;
+    lock table sales_internal.pgt_tasks in row share mode;
 end;
 $procedure$;
 
@@ -3503,4 +3506,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '69d9737b9f42e8d261f888774993c32a', 'extension');
+values ('sales', '1.0.0', '301255a60c3c62981d8d70d6646c7b44', 'extension');

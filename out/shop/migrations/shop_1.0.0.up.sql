@@ -1889,7 +1889,9 @@ begin
 end;
 $function$;
 
--- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits.
+-- Commits if p_commits. The next transaction is READ COMMITTED, whatever the session's default, so that it sees later commits. It waits for
+-- upgrades, which lock pgt_tasks before they lock anything else: ticks come from the catalog to tables, and claims from tables to the
+-- catalog, so an upgrade would seldom find both free.
 create procedure pgtrickle_internal.pgt_commit(p_commits boolean)
     language plpgsql
 as $procedure$
@@ -1898,6 +1900,7 @@ begin
         commit;
         set transaction isolation level read committed;
     end if;
+    lock table pgtrickle_internal.pgt_tasks in row share mode;
 end;
 $procedure$;
 
@@ -1945,7 +1948,8 @@ begin
     v_batch := greatest(1, (select s.value from pgtrickle_internal.pgt_setting('inbox_drain_batch_size') s)::integer);
     v_interval := make_interval(secs => (select s.value from pgtrickle_internal.pgt_setting('inbox_drain_interval_seconds') s)::float8);
     foreach v_name in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
-        perform pgtrickle_internal.pgt_inbox_tick(v_name);
+        -- upgrades may remove it
+        perform pgtrickle_internal.pgt_inbox_tick(c.inbox_name) from pgtrickle.pgt_inbox_config c where c.inbox_name = v_name;
         call pgtrickle_internal.pgt_commit(p_commits);
         v_task := 'inbox ' || v_name || ': retention';
         if pgtrickle_internal.pgt_take_task(v_task, v_interval) then
@@ -2691,7 +2695,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '57557ed563ce47725f2b98a119785e3d', 'plain');
+values ('shop', '1.0.0', 'bbae62ac1d868a75761df2805de9721f', 'plain');
 select pgtrickle.attach();
 
 commit;
