@@ -92,7 +92,7 @@ func altered(from, to Manifest, touched map[string]bool) []string {
 }
 
 // asUsed orders tables as sessions come to them, since another order meets deadlocks: first those of users, whose triggers write the rest, then stream tables,
-// each after those that it reads, then those of the extension in its own order, in which its functions read them.
+// each after those that it reads, then those of inboxes and outboxes, then those that all share, which triggers of these write.
 func asUsed(from Manifest, tables []string) []string {
 	place := map[string]int{}
 	for n, m := range from.Made {
@@ -103,6 +103,9 @@ func asUsed(from Manifest, tables []string) []string {
 	for n, o := range from.Objects {
 		if o.Kind == "table" {
 			place[o.Signature] = len(from.Made) + n + 1
+			if o.Of == "" {
+				place[o.Signature] += len(from.Objects)
+			}
 		}
 	}
 	slices.SortStableFunc(tables, func(a, b string) int { return cmp.Compare(place[a], place[b]) })
