@@ -45,7 +45,8 @@ func lockSQL(locks []lock) string {
 const lockAll = `do $do$
 declare
     v_patience int := (select s.setting from pg_catalog.pg_settings s where s.name = 'lock_timeout'); -- ms; 0: no end
-    v_in_vain int; -- what was not to be had with all before it: it is waited for alone, and given back, before all are tried again
+    -- The lock that could not be acquired: the next attempt waits for it alone and releases it, the one after it tries all again.
+    v_in_vain int;
     v_holds bool;
     v_lock record;
 begin
@@ -86,7 +87,7 @@ begin
             end if;
             v_holds := true;
             raise lock_not_available;
-        exception when lock_not_available or deadlock_detected then -- what it has is given back, so who has the other goes on
+        exception when lock_not_available or deadlock_detected then -- all are released, so that the session that has the other one goes on
             if not v_holds then
                 raise;
             end if;

@@ -130,6 +130,7 @@ type Made struct {
 	Lenient   bool       `json:"lenient,omitempty"`   // an outbox whose consumers take other columns
 	Relations []Relation `json:"relations,omitempty"` // that it may consist of
 	PartOf    string     `json:"part_of,omitempty"`   // the id of what is never recreated without it
+	Beside    bool       `json:"beside,omitempty"`    // the old one stays until the new one is filled, so that the upgrade does not lock it
 }
 
 // loss is what a drop loses.

@@ -82,7 +82,7 @@ func altered(from, to Manifest, touched map[string]bool) []string {
 		}
 	}
 	for _, m := range from.Made {
-		if now, stays := identifiedAs(to.Made, m.identity()); !stays || touched[m.identity()] || relationNames(m) != relationNames(now) {
+		if now, stays := identifiedAs(to.Made, m.identity()); !stays || touched[m.identity()] && !now.Beside || relationNames(m) != relationNames(now) {
 			for _, r := range m.Relations {
 				add(r.Kind, sqltext.Qualified(r.Schema, r.Name))
 			}

@@ -57,8 +57,8 @@ func TestLocksMeetNoDeadlock(t *testing.T) {
 	upgrading.Wait()
 }
 
-// TestLocksFirst: what an upgrade locks against writers or readers, it locks in its first step, which gives all back where one is not to be had. What
-// it locks later, it waits for with all others in its hands, and sessions that come to both in another order are ended as deadlocks.
+// TestLocksFirst: what an upgrade locks against writers or readers, it locks in its first step, which releases all locks if one cannot be acquired. While
+// it waits for a later lock it holds all others, and sessions that lock the same tables in another order meet a deadlock.
 func TestLocksFirst(t *testing.T) {
 	versions := history(t)
 	for _, pair := range somePairs(t, later(len(versions))) {
