@@ -842,7 +842,7 @@ begin
                 where not exists (
                     select
                     from %s i
-                    where i.event_id = q.event_id and case when i.received_at = q.received_at then true end
+                    where i.event_id = any (array[q.event_id]) and case when i.received_at = q.received_at then true end
                       and i.processed_at is null and i.retry_count < $3
                 )
             ) i
@@ -925,7 +925,7 @@ begin
                     union all
                     (
                         select from pgtrickle_internal.pgt_inbox_retry_queue q
-                        join %1$s i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
+                        join %1$s i on i.event_id = any (array[q.event_id]) and case when i.received_at = q.received_at then true end
                         where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $3
                         limit 1001
                     )
@@ -2167,7 +2167,7 @@ begin
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
             from pgtrickle_internal.pgt_inbox_retry_queue q
-            join pgtrickle.order_events i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
+            join pgtrickle.order_events i on i.event_id = any (array[q.event_id]) and case when i.received_at = q.received_at then true end
             where q.inbox_name = 'order_events' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
@@ -2509,7 +2509,7 @@ begin
         for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, v_locker in
             select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, i.xmax
             from pgtrickle_internal.pgt_inbox_retry_queue q
-            join pgtrickle.payments i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
+            join pgtrickle.payments i on i.event_id = any (array[q.event_id]) and case when i.received_at = q.received_at then true end
             where q.inbox_name = 'payments' and q.due_at <= v_now
               and i.processed_at is null and i.retry_count < 3
               and (i.available_at is null or i.available_at <= v_now) -- checked once more when the row is locked
@@ -2695,7 +2695,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'bbae62ac1d868a75761df2805de9721f', 'plain');
+values ('shop', '1.0.0', 'f678e5a7ac52d6ef708f6faa5cc07d32', 'plain');
 select pgtrickle.attach();
 
 commit;
