@@ -681,24 +681,29 @@ begin
     v_notes := v_now not between v_was.noted_at and v_was.noted_at + interval '30 seconds';
     v_low := greatest(v_was.low_watermark, v_sure_at);
     v_next := pg_snapshot_xmax(pg_current_snapshot());
-    execute format($sql$
-        insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, received_at, event_id, due_at)
-        select $1, i.received_at, i.event_id, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
-        from %s i
-        where i.received_at >= $2 and i.received_at < least($3, $4) and i.processed_at is null and i.retry_count < $6
-          and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $7, $8, null)
-              and pg_visible_in_snapshot(greatest($8 - age(i.xmax), 3)::text::xid8, pg_current_snapshot()))
-          and (
+    begin
+        execute format($sql$
+            insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, received_at, event_id, due_at)
+            select $1, i.received_at, i.event_id, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
+            from %s i
+            where i.received_at >= $2 and i.received_at < least($3, $4) and i.processed_at is null and i.retry_count < $6
+              and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $7, $8, null)
+                  and pg_visible_in_snapshot(greatest($8 - age(i.xmax), 3)::text::xid8, pg_current_snapshot()))
+              and (
               select true
               from pgtrickle_internal.pgt_inbox_retry_queue q
               where q.inbox_name = $1 and q.received_at = i.received_at and q.event_id = i.event_id
           ) is null
-        order by i.received_at, i.event_id
-        limit 1000
-        on conflict do nothing
-        $sql$, v_table)
-    using p_inbox, v_was.low_watermark, v_cursor, v_low, case when v_notes then v_was.cursor_at else '-infinity' end, v_inbox.max_retries,
-        v_next::text::bigint, v_next::text::bigint + age(v_next::xid);
+            order by i.received_at, i.event_id
+            limit 1000
+            on conflict do nothing
+            $sql$, v_table)
+        using p_inbox, v_was.low_watermark, v_cursor, v_low, case when v_notes then v_was.cursor_at else '-infinity' end,
+            v_inbox.max_retries,
+            v_next::text::bigint, v_next::text::bigint + age(v_next::xid);
+    exception when lock_not_available or deadlock_detected then
+        null; -- a worker that failed one of them has not committed: another tick lists them
+    end;
     -- The low watermark stops before the first pending message that is not listed.
     execute format($sql$
         select greatest($2, least($3, (
@@ -805,6 +810,7 @@ create function pgtrickle_internal.pgt_inbox_tick(p_inbox text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set lock_timeout = '100ms' -- it gives way to workers that change the same entries in another order, before that is a deadlock
     set enable_seqscan = off
     set jit = off
 as $function$
@@ -818,9 +824,9 @@ declare
     v_most    bigint;
     v_count   bigint;
 begin
-    -- The table comes first, as in TRUNCATE: the other order deadlocks.
-    execute format('lock table %s in access share mode', v_table);
     begin
+        -- The table comes first, as in TRUNCATE: the other order deadlocks.
+        execute format('lock table %s in access share mode', v_table);
         if not pgtrickle_internal.pgt_take_task('inbox ' || p_inbox || ': counts', interval '0') then
             return;
         end if;
@@ -980,7 +986,9 @@ begin
                 );
             end if;
         end if;
-    exception when others then
+    exception when lock_not_available or deadlock_detected then
+        return; -- the next tick does it
+    when others then
         update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'inbox ' || p_inbox || ': counts';
         raise warning using message = 'inbox ' || p_inbox || ': ' || sqlerrm;
     end;
@@ -2695,7 +2703,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'f678e5a7ac52d6ef708f6faa5cc07d32', 'plain');
+values ('shop', '1.0.0', 'eb68ea17686c06d6287ece5a1be22411', 'plain');
 select pgtrickle.attach();
 
 commit;
