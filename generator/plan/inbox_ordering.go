@@ -24,7 +24,7 @@ func orderingOf(s *spec.Spec, i *spec.Inbox) *render.Ordering {
 		Contiguous: waitsForNumbers(*i), Start: o.Start, Skips: o.OnDeadLetter == spec.DeadLetterSkip,
 		Lock:    firstLockKey("sluice inbox " + s.Extension.Schema + " " + i.Name),
 		Backlog: internal("_backlog"), DueIndex: internal("_backlog_due"), GapIndex: internal("_backlog_gaps"),
-		ChangedFn: internal("_backlog_changed"), FillFn: internal("_backlog_fill"),
+		ChangedFn: internal("_backlog_changed"), MarkedFn: internal("_backlog_marked"), FillFn: internal("_backlog_fill"),
 		NextView: in("next_"), GapsView: in("gaps_"),
 	}
 	if v.Timestamps { // another type, so another table: what stands in it is computed anew

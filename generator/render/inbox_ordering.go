@@ -22,7 +22,7 @@ type Ordering struct {
 	Lock                string // first key of the advisory locks of aggregates
 
 	Backlog, DueIndex, GapIndex Name
-	ChangedFn, FillFn           Name
+	ChangedFn, MarkedFn, FillFn Name
 	NextView, GapsView          Name
 }
 
@@ -89,6 +89,16 @@ func (i Inbox) IsOpen(a string) string {
 		return i.IsPending(a)
 	}
 	return a + ".processed_at is null"
+}
+
+// IsMark is the condition that an update does no more, as far as the backlog is concerned, than mark a message as processed.
+func (i Inbox) IsMark() string {
+	o := i.Ordering
+	condition := "old.processed_at is null and new.processed_at is not null and old.event_id = new.event_id"
+	for _, column := range []ColumnName{o.Aggregate, o.Sequence} {
+		condition += fmt.Sprintf(" and old.%s is not distinct from new.%[1]s", column)
+	}
+	return condition
 }
 
 // IsNext is the condition that row b of the backlog, the first of its aggregate, may be handed out as far as its number goes.

@@ -12,12 +12,13 @@ import (
 
 // The sections of the report, in its order.
 const (
-	claimSection   = "claim + mark"
-	flatSection    = "flat over time"
-	insertSection  = "dedup insert"
-	windowSection  = "dedup window"
-	latencySection = "latency"
-	healthSection  = "health"
+	claimSection    = "claim + mark"
+	flatSection     = "flat over time"
+	insertSection   = "dedup insert"
+	windowSection   = "dedup window"
+	orderingSection = "ordering"
+	latencySection  = "latency"
+	healthSection   = "health"
 
 	publishSection = "outbox/publish"
 	consumeSection = "outbox/poll + commit"
@@ -52,7 +53,7 @@ func (c benchCase) title() string {
 // choose returns the cases that match.
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
 	for _, cases := range [][]benchCase{
-		claimCases(), flatCases(), insertCases(), windowCases(), latencyCases(), healthCases(), outboxCases(), gapCases(), wakeCases(),
+		claimCases(), flatCases(), insertCases(), windowCases(), orderingCases(), latencyCases(), healthCases(), outboxCases(), gapCases(), wakeCases(),
 		refreshCases(), logCases(), immediateCases(), frozenCases(), tellCases(), compileCases(), scaleCases(),
 	} {
 		for _, c := range cases {

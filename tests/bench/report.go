@@ -39,6 +39,8 @@ var abouts = map[string]string{
 		"a sender adds 2000 messages a second. The old transaction is open from the beginning to the end.",
 	insertSection: "INSERT … ON CONFLICT (event_id) DO NOTHING, every tenth message a duplicate; the baseline is a table with the unique key and no other index or trigger.",
 	windowSection: "The same inserts into an inbox with dedup_window that remembers a million ids; the baseline is the same inbox without the option. Neither has a scheduler.",
+	orderingSection: "An inbox with ordering against one without; of ten thousand aggregates, each message of one in sequence. Neither has a scheduler during a turn. " +
+		"For queries the baseline is what the reference asks a plain table with an index on aggregate and number of what is pending.",
 	latencySection: "One client; times include the way there and back. One message in 200 is dead. The baseline is what one would ask the plain table, " +
 		"which has an index on what is pending; its ratio says how many times as long it takes.",
 	healthSection: "Calls of tick() between the cause and the answer degraded.",

@@ -277,3 +277,31 @@ having array_agg(e.number order by e.no) <> array_agg(e.number order by e.number
 		o.t.Errorf("%d messages are left", left)
 	}
 }
+
+// TestOrderedByReplication marks messages as logical replication does, for which no statement trigger fires, and with all triggers enabled for everybody,
+// as a restore may leave them.
+func TestOrderedByReplication(t *testing.T) {
+	db := installed.DB(t, installed.Text(t, `
+version: 1
+extension: {name: ordered, version: 1.0.0}
+inboxes: [{name: orders, ordering: {sequence: number}}]
+`))
+	db.Exec(t, "insert into pgtrickle.orders (event_id, event_type, payload, aggregate_id, number) select a || n, 't', '{}', a, n from unnest(array['x', 'y']) a, generate_series(1, 3) n")
+	conn := pgtest.Connect(t, db.SuperDSN())
+	next := func(want string) {
+		t.Helper()
+		if got := pgtest.One[string](t, conn, "select string_agg(event_id, ' ' order by event_id) from pgtrickle.next_orders"); got != want {
+			t.Errorf("next are %s, not %s", got, want)
+		}
+		if claimed := pgtest.One[string](t, conn, "select string_agg(event_id, ' ' order by event_id) from pgtrickle.inbox_claim('orders', 10)"); claimed != want {
+			t.Errorf("claimed are %s, not %s", claimed, want)
+		}
+	}
+	next("x1 y1")
+	run(t, conn, "set session_replication_role = replica")
+	run(t, conn, "update pgtrickle.orders set processed_at = now() where event_id in ('x1', 'y1')")
+	next("x2 y2")
+	run(t, conn, "reset session_replication_role; alter table pgtrickle.orders disable trigger all; alter table pgtrickle.orders enable trigger all")
+	run(t, conn, "update pgtrickle.orders set processed_at = now() where event_id in ('x2', 'y2')")
+	next("x3 y3")
+}

@@ -846,8 +846,7 @@ begin
                     limit 1000
                 ) q
                 where not exists (
-                    select
-                    from %s i
+                    select from %s i
                     where i.event_id = any (array[q.event_id]) and case when i.received_at = q.received_at then true end
                       and i.processed_at is null and i.retry_count < $3
                 )
@@ -890,8 +889,7 @@ begin
         -- So are those whose leases ended that often without a mark. Where there are none, no lock to write the inbox is taken: an upgrade
         -- that has locked the inbox would wait for this task, and this for the upgrade.
         if exists (
-            select
-            from pgtrickle_internal.pgt_inbox_leases l
+            select from pgtrickle_internal.pgt_inbox_leases l
             where l.inbox_name = p_inbox and l.attempts >= v_inbox.max_attempts and l.until <= clock_timestamp()
         ) then
             execute format($sql$
@@ -922,8 +920,7 @@ begin
                     (
                         select from %1$s i
                         where i.received_at >= $2 and i.processed_at is null and i.retry_count < $3 and not exists (
-                            select
-                            from pgtrickle_internal.pgt_inbox_retry_queue q
+                            select from pgtrickle_internal.pgt_inbox_retry_queue q
                             where q.inbox_name = $1 and q.received_at = i.received_at and q.event_id = i.event_id
                         )
                         limit 1001
@@ -2703,7 +2700,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'eb68ea17686c06d6287ece5a1be22411', 'plain');
+values ('shop', '1.0.0', '45a3b6cc3df4c623b45ee649bb2eb5ab', 'plain');
 select pgtrickle.attach();
 
 commit;
