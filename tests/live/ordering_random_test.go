@@ -1,0 +1,141 @@
+package live
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// TestOrderedStatements does to inboxes with ordering whatever SQL allows, many messages a statement, and compares after each what is next, what is
+// missing and what is claimed with a recount. SLUICE_TEST_SEED=n runs the one seed n.
+func TestOrderedStatements(t *testing.T) {
+	seeds := []uint64{1, 2, 3}
+	if n, err := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64); err == nil {
+		seeds = []uint64{n}
+	}
+	extension := installed.Text(t, `
+version: 1
+extension: {name: ordered, version: 1.0.0}
+inboxes:
+  - {name: blocked, ordering: {sequence: number, start: 0}, retry: {backoff: constant, initial: 2h}, max_attempts: 1000}
+  - {name: skipped, ordering: {sequence: number, on_dead_letter: skip}, retry: {backoff: constant, initial: 2h}, max_attempts: 1000}
+  - {name: loose, ordering: {sequence: number, mode: monotonic}, retry: {backoff: constant, initial: 2h}, max_attempts: 1000}
+`)
+	for _, seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			db := installed.DB(t, extension)
+			conn, r := db.Connect(t), rand.New(rand.NewPCG(seed, seed))
+			var log []string
+			for range 150 {
+				inbox := []string{"blocked", "skipped", "loose"}[r.IntN(3)]
+				sql := strings.ReplaceAll(orderedStatement(r), "INBOX", "pgtrickle."+inbox)
+				log = append(log, sql)
+				if _, err := conn.Exec(t.Context(), sql); err != nil && !strings.Contains(err.Error(), "P0002") {
+					t.Fatalf("%s\n%s", pgtest.ErrorText(err), strings.Join(log, ";\n"))
+				}
+				last := map[string]string{"blocked": "-1", "skipped": "0", "loose": "null"}[inbox]
+				open := "processed_at is null"
+				if inbox == "skipped" {
+					open += " and retry_count < 3"
+				}
+				words := strings.NewReplacer("INBOX", inbox, "BEFORE", last, "OPEN", open)
+				queries := []string{orderedBacklog, orderedNext}
+				if inbox != "loose" {
+					queries = append(queries, orderedGaps)
+				}
+				for _, query := range queries {
+					if found := pgtest.Column[string](t, conn, words.Replace(query)); len(found) > 0 {
+						t.Fatalf("%s: %s\n%s", inbox, strings.Join(found, "; "), strings.Join(log, ";\n"))
+					}
+				}
+			}
+		})
+	}
+}
+
+// orderedStatement is one of an application, or a tick.
+func orderedStatement(r *rand.Rand) string {
+	some := func() string { // ids
+		ids := []string{"'none'"}
+		for range 1 + r.IntN(6) {
+			ids = append(ids, fmt.Sprintf("'m%d'", r.IntN(60)))
+		}
+		return strings.Join(ids, ", ")
+	}
+	switch r.IntN(12) {
+	case 0, 1, 2, 3:
+		var rows []string
+		for range 1 + r.IntN(6) {
+			aggregate, number, processed := []string{"'a'", "'b'", "'B'", "'ä'", "null"}[r.IntN(5)], strconv.Itoa(r.IntN(8)), "null"
+			if r.IntN(12) == 0 {
+				number = "null"
+			}
+			if r.IntN(12) == 0 {
+				processed = "now()"
+			}
+			rows = append(rows, fmt.Sprintf("('m%d', 't', '{}', %s, %s, %s, %d)", r.IntN(60), aggregate, number, processed, r.IntN(5)*r.IntN(2)))
+		}
+		return "insert into INBOX (event_id, event_type, payload, aggregate_id, number, processed_at, retry_count) values " + strings.Join(rows, ", ") + " on conflict do nothing"
+	case 4, 5, 6:
+		return "update INBOX set processed_at = now() where event_id in (" + some() + ")"
+	case 7:
+		return "update INBOX set retry_count = retry_count + 1 where processed_at is null and event_id in (" + some() + ")"
+	case 8:
+		return "update INBOX set processed_at = null, retry_count = 0 where event_id in (" + some() + ")"
+	case 9:
+		return fmt.Sprintf("update INBOX set number = number + %d, aggregate_id = case when event_id like '%%1' then 'a' else aggregate_id end where processed_at is null and event_id in (%s)", r.IntN(2), some())
+	case 10:
+		return "delete from INBOX where event_id in (" + some() + ")"
+	}
+	return "call pgtrickle.tick()"
+}
+
+// orderedRows are the open messages of an inbox as its backlog holds them, with the last number of their aggregates that was processed.
+const orderedRows = `
+with open as (
+    select i.*, aggregate_id is not null and number is not null as has_key from pgtrickle.INBOX i where OPEN
+), t as (
+    select o.*, case when has_key then 'a' || aggregate_id else 'm' || md5(event_id) end as key, coalesce(number, 0) as no from open o
+), u as (
+    select t.*, coalesce((select max(last_sequence) from pgtrickle_internal.pgt_inbox_sequences s where s.inbox_name = 'INBOX' and s.aggregate_key = t.key), BEFORE) as last
+    from t
+)`
+
+const orderedBacklog = orderedRows + `
+select 'backlog lacks ' || x.event_id from (select key, no, event_id from u except all select aggregate_key, sequence, event_id from pgtrickle_internal.INBOX_backlog) x
+union all
+select 'backlog has ' || x.event_id from (select aggregate_key, sequence, event_id from pgtrickle_internal.INBOX_backlog except all select key, no, event_id from u) x
+union all
+select 'lower than what is processed: ' || aggregate_id from (
+    select aggregate_id, max(number) as processed from pgtrickle.INBOX where not (OPEN) and BEFORE is not null and aggregate_id is not null group by 1
+) p where processed > (select max(last_sequence) from pgtrickle_internal.pgt_inbox_sequences s where s.inbox_name = 'INBOX' and s.aggregate_key = 'a' || aggregate_id)`
+
+const orderedNext = orderedRows + `, next as (
+    select event_id from (select distinct on (key) * from u order by key, no, event_id collate "C") f
+    where retry_count < 3 and (available_at is null or available_at <= now()) and (no <= last + 1 or last is null or not has_key)
+), claims as materialized (
+    select event_id from pgtrickle.inbox_claim('INBOX', 100)
+)
+select 'not next: ' || event_id from (select event_id from next except all select event_id from pgtrickle.next_INBOX) x
+union all
+select 'wrongly next: ' || event_id from (select event_id from pgtrickle.next_INBOX except all select event_id from next) x
+union all
+select 'not claimed: ' || event_id from (select event_id from next except all select event_id from claims) x
+union all
+select 'wrongly claimed: ' || event_id from (select event_id from claims except all select event_id from next) x`
+
+const orderedGaps = orderedRows + `, gaps as (
+    select aggregate_id, before + 1 as missing_from, no - 1 as missing_to
+    from (select u.*, greatest(lag(no) over (partition by key order by no, event_id collate "C"), last) as before from u where has_key) g
+    where before + 1 < no
+)
+select 'no gap: ' || x::text from (select * from gaps except all select aggregate_id, missing_from, missing_to from pgtrickle.inbox_ordering_gaps('INBOX')) x
+union all
+select 'wrong gap: ' || x::text from (select aggregate_id, missing_from, missing_to from pgtrickle.inbox_ordering_gaps('INBOX') except all select * from gaps) x`
