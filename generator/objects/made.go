@@ -49,8 +49,15 @@ func madeOf(view render.Extension) []upgrade.Made {
 		made = append(made, ownTable(view, i))
 	}
 	for _, i := range view.Inboxes {
+		on, definition := []string{i.Table.String()}, fmt.Sprint(i.MaxRetries, i.DeadLetter, i.Retry != nil)
+		if i.Own != nil {
+			on = append(on, i.Rows.String())
+		}
+		if i.Own != nil && i.Ordering != nil {
+			definition += " " + i.BacklogID()
+		}
 		made = append(made, upgrade.Made{
-			Kind: "counts of inbox", Name: i.Name, On: []string{i.Table.String()}, Definition: fmt.Sprint(i.MaxRetries, i.DeadLetter, i.Retry != nil),
+			Kind: "counts of inbox", Name: i.Name, On: on, Definition: definition,
 			Recreate: fmt.Sprintf("select %s.pgt_inbox_rebuild(%s);\n", view.Internal(), sqltext.Literal(i.Name)), Lock: "SHARE ROW EXCLUSIVE on the inbox, as long as it is counted",
 		})
 	}

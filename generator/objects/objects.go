@@ -211,9 +211,9 @@ func (b *builder) inbox(view render.Extension, i render.Inbox) {
 	b.addStatement("row", fmt.Sprintf("pgt_inbox_config: %s", i.Name), "catalog/pgt_inbox_row.sql", i, "")
 	if o := i.Ordering; o != nil {
 		b.addStatement("row", fmt.Sprintf("pgt_inbox_ordering_config: %s", i.Name), "catalog/pgt_inbox_ordering_row.sql", i, "")
-		// It is filled anew when anything changes that it goes by.
-		by := fmt.Sprintf("%s: %s, %s, %s from %d, %s", o.Backlog, o.Aggregate, o.Sequence, o.Mode(), o.Start, o.OnDeadLetter())
-		b.addStatement("row", by, "inbox/backlog_filled.sql", i, "")
+		if i.Own == nil { // else attach() fills it
+			b.addStatement("row", i.BacklogID(), "inbox/backlog_filled.sql", i, "")
+		}
 	}
 	for _, task := range []string{i.FoldTask(), i.DrainTask()} {
 		b.addTask(i.Schemas, task, inboxSection)

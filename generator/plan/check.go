@@ -102,7 +102,6 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 	for n := range s.Inboxes {
 		i := &s.Inboxes[n]
 		report(i.Table != "" && i.Materialize, i.Field("materialize"), "materialized views of inboxes over existing tables")
-		report(i.Table != "" && i.Ordering != nil, i.Field("ordering"), "ordering of inboxes over existing tables")
 		report(i.Priority != nil, i.Field("priority"), "inboxes with priorities")
 		report(i.Tenant != "", i.Field("tenant"), "tenants of inboxes")
 	}

@@ -13,14 +13,36 @@ func waitsForNumbers(i spec.Inbox) bool {
 	return i.Ordering != nil && i.Ordering.Mode == spec.OrderingContiguous
 }
 
-func orderingOf(s *spec.Spec, i *spec.Inbox) *render.Ordering {
+// orderColumns are the columns of an inbox's table that its ordering goes by. The names of a managed inbox's columns stand for those that a table of the
+// user's has for them.
+func orderColumns(i *spec.Inbox) (aggregate, sequence string) {
+	aggregate, sequence = i.Ordering.Aggregate, i.Ordering.Sequence
+	if i.Managed() {
+		return aggregate, sequence
+	}
+	names := spec.DefaultColumns()
+	if i.Columns != nil {
+		names = *i.Columns
+	}
+	if aggregate == "aggregate_id" {
+		aggregate = names.AggregateID
+	}
+	if sequence == receivedAt {
+		sequence = names.ReceivedAt
+	}
+	return aggregate, sequence
+}
+
+// orderingOf is the ordering of an inbox; timed says that the sequence is a timestamp.
+func orderingOf(s *spec.Spec, i *spec.Inbox, timed bool) *render.Ordering {
 	o := i.Ordering
 	in := func(prefix string) render.Name {
-		return render.Name{Schema: i.Relation.Schema, Name: spec.DerivedName(prefix + i.Relation.Name)}
+		return render.Name{Schema: i.DerivedSchema(s.Extension), Name: spec.DerivedName(prefix + i.Name)}
 	}
 	internal := func(suffix string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix)) }
+	aggregate, sequence := orderColumns(i)
 	v := &render.Ordering{
-		Aggregate: render.ColumnName(o.Aggregate), Sequence: render.ColumnName(o.Sequence), Timestamps: o.Sequence == receivedAt,
+		Aggregate: render.ColumnName(aggregate), Sequence: render.ColumnName(sequence), Timestamps: timed,
 		Contiguous: waitsForNumbers(*i), Start: o.Start, Skips: o.OnDeadLetter == spec.DeadLetterSkip,
 		Lock:    firstLockKey("sluice inbox " + s.Extension.Schema + " " + i.Name),
 		Backlog: internal("_backlog"), DueIndex: internal("_backlog_due"), GapIndex: internal("_backlog_gaps"),

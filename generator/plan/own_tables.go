@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,49 +8,7 @@ import (
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/catalog"
-	"github.com/pgsluice/sluice/ivm/diag"
 )
-
-// Types that columns of users' tables may have.
-var (
-	idTypes      = []string{"text", "character varying", "uuid", "bigint", "integer", "smallint"}
-	countTypes   = []string{"integer"}
-	textTypes    = []string{"text", "character varying"}
-	timeTypes    = []string{"timestamp with time zone"}
-	payloadTypes = []string{"jsonb"}
-)
-
-// role is what a column of a user's table is for.
-type role struct {
-	field, name string
-	types       []string
-	optional    bool // the table may lack it
-	nullable    bool // it must take nulls
-	either      bool // it may take nulls or not
-	written     bool // by marks
-	column      *render.ColumnName
-}
-
-// rolesOf lists the columns that an inbox uses, in the order of a managed inbox's, with the places in the map that they are noted at.
-func rolesOf(i *spec.Inbox, c *render.Columns) []role {
-	names := spec.DefaultColumns()
-	if i.Columns != nil {
-		names = *i.Columns
-	}
-	return []role{
-		{field: "id", name: names.ID, types: idTypes, column: &c.ID},
-		{field: "event_type", name: names.EventType, types: idTypes, column: &c.EventType},
-		{field: "source", name: names.Source, types: idTypes, optional: true, either: true, column: &c.Source},
-		{field: "aggregate_id", name: names.AggregateID, types: idTypes, optional: true, either: true, column: &c.AggregateID},
-		{field: "payload", name: names.Payload, types: payloadTypes, either: true, column: &c.Payload},
-		{field: "received_at", name: names.ReceivedAt, types: timeTypes, column: &c.ReceivedAt},
-		{field: "processed_at", name: names.ProcessedAt, types: timeTypes, nullable: true, written: true, column: &c.ProcessedAt},
-		{field: "error", name: names.Error, types: textTypes, nullable: true, written: true, column: &c.Error},
-		{field: "retry_count", name: names.RetryCount, types: countTypes, written: true, column: &c.RetryCount},
-		{field: "trace_id", name: names.TraceID, types: idTypes, optional: true, either: true, column: &c.TraceID},
-		{field: "available_at", name: names.AvailableAt, types: timeTypes, optional: true, nullable: true, written: true, column: &c.AvailableAt},
-	}
-}
 
 // adopts reports whether an inbox is over a table of the user's.
 func adopts(s *spec.Spec) bool {
@@ -82,15 +39,39 @@ func (c *compiler) ownTable(i *spec.Inbox) (*catalog.Relation, render.Columns, [
 	}
 	var shapes []render.Shape
 	for _, role := range rolesOf(i, &columns) {
-		if shape, ok := c.ownColumn(i, r, role); ok {
-			*role.column = shape.Name
+		shape, ok := c.ownColumn(i, r, role)
+		if !ok {
+			continue
+		}
+		*role.column = shape.Name
+		if !slices.ContainsFunc(shapes, func(s render.Shape) bool { return s.Name == shape.Name }) {
 			shapes = append(shapes, shape)
+		}
+		if role.field == "sequence" {
+			c.sequence(i, r, role, shape)
 		}
 	}
 	if id := r.Column(string(columns.ID)); id >= 0 && !identifies(r, id) {
-		c.errs.Add(notUnique(columnPos(i, "id"), i, r, id))
+		c.errs.Add(notUnique(role{field: "id"}.pos(i), i, r, id))
 	}
 	return r, columns, shapes
+}
+
+const timestamp = "timestamp with time zone"
+
+// sequence completes the ordering of an inbox by the type of its sequence.
+func (c *compiler) sequence(i *spec.Inbox, r *catalog.Relation, role role, shape render.Shape) {
+	o := i.Ordering
+	switch column := r.Columns[r.Column(role.name)]; {
+	case shape.Type != timestamp && o.Mode == "":
+		o.Mode = spec.OrderingContiguous
+	case shape.Type == timestamp && !column.NotNull:
+		c.errs.Add(mayBeNull(role.pos(i), role, r, column))
+	case shape.Type == timestamp && o.Mode == spec.OrderingContiguous:
+		c.errs.Add(unlike(o.Field("mode"), r, column, "wrong-type", "is a timestamp, and only numbers follow each other without a gap", "write mode: monotonic, or order by a number"))
+	case shape.Type == timestamp:
+		o.Mode = spec.OrderingMonotonic
+	}
 }
 
 // unfit says why a relation cannot be the table of an inbox; empty if it can.
@@ -116,7 +97,7 @@ func identifies(r *catalog.Relation, column int) bool {
 
 // ownColumn finds a column of a user's table; not ok if it is not there, or does not fit.
 func (c *compiler) ownColumn(i *spec.Inbox, r *catalog.Relation, role role) (render.Shape, bool) {
-	at := columnPos(i, role.field)
+	at := role.pos(i)
 	given := i.Columns != nil && i.Columns.Given(role.field)
 	n := r.Column(role.name)
 	if n < 0 {
@@ -153,14 +134,6 @@ func collationOf(c catalog.Column) string {
 	return c.Collation
 }
 
-// columnPos is where a column's name stands, or the table's.
-func columnPos(i *spec.Inbox, field string) diag.Pos {
-	if i.Columns != nil && i.Columns.Given(field) {
-		return i.Columns.Field(field)
-	}
-	return i.Field("table")
-}
-
 // adopt completes the view model of an inbox over a table of the user's.
 func (c *compiler) adopt(v *render.Inbox, i *spec.Inbox) {
 	r, columns, shapes := c.ownTable(i)
@@ -178,6 +151,12 @@ func (c *compiler) adopt(v *render.Inbox, i *spec.Inbox) {
 	v.Own, v.Columns, v.Table, v.Rows = own, columns, nameOf(r), internal("_rows")
 	v.ChangedFn, v.RowChangedFn = internal("_changed"), internal("_row_changed")
 	v.OrderIndex = beside("order")
+	if i.Ordering != nil {
+		v.Ordering = orderingOf(c.spec, i, own.TypeOf(columns.Sequence) == timestamp)
+		if columns.Sequence == columns.ReceivedAt {
+			v.Columns.Sequence = ""
+		}
+	}
 	if v.IDKey() != v.Columns.ID.String() {
 		own.IDIndex = beside("id")
 	}
@@ -185,75 +164,4 @@ func (c *compiler) adopt(v *render.Inbox, i *spec.Inbox) {
 		v.Notify.Table, v.Notify.Trigger = v.Table, own.Triggers["notify"]
 	}
 	v.ProcessedRetention, v.DeadRetention = spec.Duration(0).Interval(), spec.Duration(0).Interval() // rows of users are never deleted
-}
-
-func unknownTable(at diag.Pos, i *spec.Inbox, known *catalog.Catalog, hasDDL bool) diag.Error {
-	hint := "name the file with its DDL under schema:, or generate with --dsn"
-	if hasDDL {
-		hint = "add its DDL to a file of schema:"
-		if near := diag.Nearest(i.Table, slices.Concat(known.RelationNames(), known.QualifiedNames())); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-	}
-	return diag.Error{Pos: at, Code: "unknown-table", Message: fmt.Sprintf("table %q of inbox %q does not exist", i.Table, i.Name), Hint: hint}
-}
-
-func unfitTable(at diag.Pos, i *spec.Inbox, r *catalog.Relation, why string) diag.Error {
-	return diag.Error{
-		Pos: at, Code: "bad-table", Message: fmt.Sprintf("%s cannot be the table of inbox %q: %s", r.SQLName(), i.Name, why),
-		Hint: "an inbox needs an ordinary table, all of whose rows are written by its own name", Also: []diag.Note{{Pos: r.At, Message: "it stands here"}},
-	}
-}
-
-func noOwnColumn(at diag.Pos, role role, r *catalog.Relation) diag.Error {
-	hint := fmt.Sprintf("name the one that it has in columns: {%s: …}", role.field)
-	if near := diag.Nearest(role.name, r.ColumnNames()); near != "" {
-		hint = fmt.Sprintf("did you mean %q? Write columns: {%s: %s}", near, role.field, near)
-	}
-	return diag.Error{
-		Pos: at, Code: "unknown-column", Message: fmt.Sprintf("column %q of table %s does not exist", role.name, r.SQLName()),
-		Hint: hint, Also: []diag.Note{{Pos: r.At, Message: "the table stands here"}},
-	}
-}
-
-// unlike is an error about a column that is there.
-func unlike(at diag.Pos, r *catalog.Relation, column catalog.Column, code, message, hint string) diag.Error {
-	return diag.Error{
-		Pos: at, Code: code, Message: fmt.Sprintf("column %q of table %s %s", column.Name, r.SQLName(), message), Hint: hint,
-		Also: []diag.Note{{Pos: cmp.Or(column.At, r.At), Message: "it stands here"}},
-	}
-}
-
-func wrongType(at diag.Pos, role role, r *catalog.Relation, column catalog.Column) diag.Error {
-	last := len(role.types) - 1
-	types := role.types[last]
-	if last > 0 {
-		types = strings.Join(role.types[:last], ", ") + " or " + types
-	}
-	limited := ""
-	if role.written && role.field == "error" {
-		limited = ", without a limit"
-	}
-	return unlike(at, r, column, "wrong-type", fmt.Sprintf("is of type %s, and %s of an inbox is of type %s%s", column.Type, role.field, types, limited),
-		fmt.Sprintf("name another one in columns: {%s: …}; Sluice never alters your table", role.field))
-}
-
-func generatedColumn(at diag.Pos, role role, r *catalog.Relation, column catalog.Column) diag.Error {
-	return unlike(at, r, column, "wrong-type", fmt.Sprintf("is generated, and marks write %s", role.field), fmt.Sprintf("name another one in columns: {%s: …}", role.field))
-}
-
-func neverNull(at diag.Pos, role role, r *catalog.Relation, column catalog.Column) diag.Error {
-	return unlike(at, r, column, "not-null", fmt.Sprintf("is not null, and null says that a message has no %s", role.field), "alter it: drop not null; Sluice never alters your table")
-}
-
-func mayBeNull(at diag.Pos, role role, r *catalog.Relation, column catalog.Column) diag.Error {
-	return unlike(at, r, column, "nullable", fmt.Sprintf("may be null, and each message has %s", role.field), "alter it: set not null; Sluice never alters your table")
-}
-
-func notUnique(at diag.Pos, i *spec.Inbox, r *catalog.Relation, id int) diag.Error {
-	hint := "add a unique constraint on it alone, or name the column that has one in columns: {id: …}"
-	if len(r.Key) > 1 && slices.Contains(r.Key, id) {
-		hint = "an id is one column; the key of the table has several: add a column that identifies a message, such as a unique generated one"
-	}
-	return unlike(at, r, r.Columns[id], "not-unique", fmt.Sprintf("is not unique by itself, so that inbox %q would store messages twice", i.Name), hint)
 }

@@ -1,7 +1,8 @@
 // Package plan compiles a spec: its views, change logs, the order of refreshes, schedules, and the names of all objects.
 //
 // Files call downwards: plan, lineage, feeds, first_names, check, queries, sources, stream_tables, stream_table_models, maintenance_groups,
-// refresh_groups, immediate, follow, due, table_outboxes, planner, views, columns, materialize, view, inbox_ordering, own_tables, outboxes, schedules, named, columns_read, reads, schemas, problems, warnings.
+// refresh_groups, immediate, follow, due, table_outboxes, planner, views, columns, materialize, view, own_tables, own_table_problems, own_table_roles,
+// inbox_ordering, outboxes, schedules, named, columns_read, reads, schemas, problems, warnings.
 package plan
 
 import (

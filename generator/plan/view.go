@@ -78,7 +78,7 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		InboxFunctions: inboxFunctions(s, i),
 	}
 	if i.Ordering != nil {
-		v.Ordering = orderingOf(s, i)
+		v.Ordering = orderingOf(s, i, i.Ordering.Sequence == receivedAt)
 		if !v.Ordering.Timestamps {
 			v.Columns.Sequence = v.Ordering.Sequence
 		}

@@ -143,6 +143,9 @@ func (i Inbox) Listed(a string) string {
 	}
 	if i.Own != nil {
 		names = []string{"event_id", "event_type", "source", "aggregate_id", "payload", "received_at", "processed_at", "error", "retry_count", "trace_id", "available_at", "id"}
+		if i.Columns.Sequence != "" {
+			names = append(names, "sequence")
+		}
 	}
 	half := len(names) - 4
 	return a + "." + strings.Join(names[:half], ", "+a+".") + ",\n       " + a + "." + strings.Join(names[half:], ", "+a+".")
@@ -168,11 +171,14 @@ func (i Inbox) received() (columns []ColumnName, names []string) {
 	if i.Retry != nil {
 		add(c.AvailableAt, "available_at")
 	}
+	byArrival := i.Ordering != nil && i.Ordering.Sequence == c.ReceivedAt
 	if i.Own != nil {
-		add(c.ReceivedAt, "received_at")
+		if !byArrival {
+			add(c.ReceivedAt, "received_at")
+		}
 		add(c.RetryCount, "retry_count")
 	}
-	if i.Ordering != nil && i.Ordering.Timestamps {
+	if byArrival {
 		add(c.ReceivedAt, "sequence")
 	} else {
 		add(c.Sequence, "sequence")

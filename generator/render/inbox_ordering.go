@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -61,41 +62,75 @@ func (o Ordering) Given(text string) string {
 	return text + "::bigint"
 }
 
+// AggregateOf is the aggregate of row a, a text; old and new are rows of the table, others rows of Rows.
+func (i Inbox) AggregateOf(a string) string { return i.column(a, "order_key", i.Ordering.Aggregate) }
+
+// SequenceOf is the sequence of row a, as AggregateOf.
+func (i Inbox) SequenceOf(a string) string { return i.column(a, "sequence", i.Ordering.Sequence) }
+
+// In is a column of row a, by the name that Rows has for it.
+func (i Inbox) In(a, column string) string { return i.column(a, column, ColumnName(column)) }
+
+func (i Inbox) column(a, column string, managed ColumnName) string {
+	switch {
+	case i.Own == nil:
+		return of(a, managed)
+	case a == "old" || a == "new":
+		return i.expression(column, a)
+	}
+	return a + "." + column
+}
+
+// Marked are the rows after a statement that marks messages.
+func (i Inbox) Marked() string {
+	if i.Own == nil {
+		return "new_rows"
+	}
+	return fmt.Sprintf("(select %s from new_rows r)", strings.Join(i.named([]string{"event_id", "processed_at", "order_key", "sequence"}, "r"), ", "))
+}
+
 // HasKey is the condition that row a is in sequence with others: it has an aggregate and a sequence.
-func (o Ordering) HasKey(a string) string {
-	condition := fmt.Sprintf("%s.%s is not null", a, o.Aggregate)
-	if !o.Timestamps {
-		condition += fmt.Sprintf(" and %s.%s is not null", a, o.Sequence)
+func (i Inbox) HasKey(a string) string {
+	condition := i.AggregateOf(a) + " is not null"
+	if !i.Ordering.Timestamps {
+		condition += " and " + i.SequenceOf(a) + " is not null"
 	}
 	return condition
 }
 
 // Key is the aggregate of row a as the backlog holds it; a message that is in sequence with no other has one of its own.
-func (o Ordering) Key(a string) string {
-	return fmt.Sprintf("case when %s then 'a' || %s.%s else 'm' || md5(%[2]s.event_id) end", o.HasKey(a), a, o.Aggregate)
+func (i Inbox) Key(a string) string {
+	return fmt.Sprintf("case when %s then 'a' || %s else 'm' || md5(%s) end", i.HasKey(a), i.AggregateOf(a), i.In(a, "event_id"))
 }
 
 // Number is the sequence of row a as the backlog holds it.
-func (o Ordering) Number(a string) string {
-	if o.Timestamps {
-		return a + ".received_at"
+func (i Inbox) Number(a string) string {
+	if i.Ordering.Timestamps {
+		return i.SequenceOf(a)
 	}
-	return fmt.Sprintf("coalesce(%s.%s, 0)", a, o.Sequence)
+	return fmt.Sprintf("coalesce(%s, 0)", i.SequenceOf(a))
+}
+
+// BacklogID is all that the backlog goes by: it is filled anew when any of that changes.
+func (i Inbox) BacklogID() string {
+	o := i.Ordering
+	return fmt.Sprintf("%s: %s, %s, %s from %d, %s", o.Backlog, o.Aggregate, o.Sequence, o.Mode(), o.Start, o.OnDeadLetter())
 }
 
 // IsOpen is the condition that row a is in the backlog.
 func (i Inbox) IsOpen(a string) string {
+	condition := i.In(a, "processed_at") + " is null"
 	if i.Ordering.Skips {
-		return i.IsPending(a)
+		condition += fmt.Sprintf(" and %s < %d", i.In(a, "retry_count"), i.MaxRetries)
 	}
-	return a + ".processed_at is null"
+	return condition
 }
 
 // IsMark is the condition that an update does no more, as far as the backlog is concerned, than mark a message as processed.
 func (i Inbox) IsMark() string {
 	o := i.Ordering
-	condition := "old.processed_at is null and new.processed_at is not null and old.event_id = new.event_id"
-	for _, column := range []ColumnName{o.Aggregate, o.Sequence} {
+	condition := fmt.Sprintf("%s is null and %s is not null", i.In("old", "processed_at"), i.In("new", "processed_at"))
+	for _, column := range []ColumnName{i.Columns.ID, o.Aggregate, o.Sequence} {
 		condition += fmt.Sprintf(" and old.%s is not distinct from new.%[1]s", column)
 	}
 	return condition

@@ -36,6 +36,9 @@ func (o OwnTable) shape(c ColumnName) Shape {
 	return o.Shapes[slices.IndexFunc(o.Shapes, func(s Shape) bool { return s.Name == c })]
 }
 
+// TypeOf is the type of a column, as format_type spells it.
+func (o OwnTable) TypeOf(c ColumnName) string { return o.shape(c).Type }
+
 // of is a column of row a, or by itself.
 func of(a string, c ColumnName) string {
 	if a == "" {
@@ -127,6 +130,13 @@ func (i Inbox) expression(column, a string) string {
 		return own(c.AvailableAt, "null::timestamptz")
 	case "id":
 		return own(c.ID, "")
+	case "order_key":
+		return i.Text(i.Ordering.Aggregate, a)
+	case "sequence":
+		if i.Ordering.Timestamps || i.Own.shape(i.Ordering.Sequence).Type == "bigint" {
+			return of(a, i.Ordering.Sequence)
+		}
+		return of(a, i.Ordering.Sequence) + "::bigint"
 	}
 	return a + "." + column
 }
@@ -136,6 +146,9 @@ func (i Inbox) RowList() string {
 	columns := []string{
 		"event_id", "event_type", "source", "aggregate_id", "payload", "received_at", "processed_at", "error", "retry_count", "trace_id", "available_at",
 		"id", "ctid", "xmin", "xmax",
+	}
+	if i.Ordering != nil {
+		columns = append(columns, "order_key", "sequence")
 	}
 	return wrappedAt(i.named(columns, "i"), widest, "       ")
 }
@@ -178,7 +191,7 @@ func (i Inbox) Used() []Used {
 	}{
 		{c.ID, "event_id"}, {c.EventType, "event_type"}, {c.Source, "source"}, {c.AggregateID, "aggregate_id"}, {c.Payload, "payload"},
 		{c.ReceivedAt, "received_at"}, {c.ProcessedAt, "processed_at"}, {c.Error, "error"}, {c.RetryCount, "retry_count"}, {c.TraceID, "trace_id"},
-		{c.AvailableAt, "available_at"},
+		{c.AvailableAt, "available_at"}, {c.Sequence, "sequence"},
 	} {
 		if column.name != "" {
 			used = append(used, Used{i.Own.shape(column.name), column.as})

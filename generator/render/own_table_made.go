@@ -8,8 +8,21 @@ import (
 
 // What an inbox has on a table of the user's, which attach() creates.
 
-// TriggerEvents are what the triggers of an inbox fire after, as their names end. The last two are there where listeners are woken, and where there is a change feed.
-var TriggerEvents = []string{"updated", "deleted", "inserted", "moved", "truncated", "applied", "notify", "feed"}
+// TriggerEvents are what the triggers of an inbox fire after, as their names end.
+var TriggerEvents = []string{"updated", "deleted", "inserted", "moved", "truncated", "applied", "notify", "feed", "ordered", "reordered", "marked", "marked_applied"}
+
+// fires reports whether the inbox has the trigger of an event: not where nobody is woken, there is no change feed, or no ordering.
+func (i Inbox) fires(event string) bool {
+	switch event {
+	case "notify":
+		return i.Notify != nil
+	case "feed":
+		return i.Feed.Name != ""
+	case "ordered", "reordered", "marked", "marked_applied":
+		return i.Ordering != nil
+	}
+	return true
+}
 
 // TriggerName is the name of a trigger on the inbox's table, as SQL.
 func (i Inbox) TriggerName(event string) string {
@@ -23,7 +36,7 @@ func (i Inbox) TriggerName(event string) string {
 func (i Inbox) TriggerList() []string {
 	var names []string
 	for _, event := range TriggerEvents {
-		if (event != "notify" || i.Notify != nil) && (event != "feed" || i.Feed.Name != "") {
+		if i.fires(event) {
 			names = append(names, i.Own.Triggers[event])
 		}
 	}
@@ -50,6 +63,11 @@ func (i Inbox) OnTable() string {
 	}
 	if i.Feed.Name != "" {
 		add("inbox/feed_trigger.sql", i)
+	}
+	if i.Ordering != nil {
+		for _, name := range []string{"backlog_trigger", "backlog_updated_trigger", "backlog_marked_trigger", "backlog_applied_trigger"} {
+			add("inbox/"+name+".sql", i)
+		}
 	}
 	if i.Notify != nil {
 		add("shared/notify_trigger.sql", i.Notify)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -8,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -19,33 +23,61 @@ func TestOrderedStatements(t *testing.T) {
 	if n, err := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64); err == nil {
 		seeds = []uint64{n}
 	}
-	extension := installed.Text(t, `
+	// The view shows a table of the user's as the others are, whatever its columns are called.
+	const ddl = `
+create table public."Tasks" (
+    "Id" varchar(40) collate "C" unique not null, "Type" text not null, body jsonb not null, ref varchar(20), "No" integer, got timestamptz not null default clock_timestamp(),
+    done timestamptz, error text, tries integer not null default 0, due timestamptz
+);
+create view public.mine as
+select "Id" as event_id, "Type" as event_type, body as payload, ref as aggregate_id, "No" as number, done as processed_at, tries as retry_count, due as available_at from public."Tasks";
+`
+	extension := installed.Over(t, `
 version: 1
 extension: {name: ordered, version: 1.0.0}
+schema: [schema.sql]
 inboxes:
+  - name: mine
+    table: public.Tasks
+    columns: {id: Id, event_type: Type, payload: body, aggregate_id: ref, received_at: got, processed_at: done, retry_count: tries, available_at: due}
+    ordering: {sequence: "No"}
+    retry: {backoff: constant, initial: 2h}
+    max_attempts: 1000
   - {name: blocked, ordering: {sequence: number, start: 0}, retry: {backoff: constant, initial: 2h}, max_attempts: 1000}
   - {name: skipped, ordering: {sequence: number, on_dead_letter: skip}, retry: {backoff: constant, initial: 2h}, max_attempts: 1000}
   - {name: loose, ordering: {sequence: number, mode: monotonic}, retry: {backoff: constant, initial: 2h}, max_attempts: 1000}
-`)
+`, ddl)
+	template := pgtest.Template(t, "ordered over tasks", func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, ddl+extension.Install(generator.Plain))
+		return err
+	})
 	for _, seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			db := installed.DB(t, extension)
+			db := pgtest.DB(t, template)
 			conn, r := db.Connect(t), rand.New(rand.NewPCG(seed, seed))
 			var log []string
 			for range 150 {
-				inbox := []string{"blocked", "skipped", "loose"}[r.IntN(3)]
-				sql := strings.ReplaceAll(orderedStatement(r), "INBOX", "pgtrickle."+inbox)
+				inbox := []string{"blocked", "skipped", "loose", "mine"}[r.IntN(4)]
+				table := "pgtrickle." + inbox
+				if inbox == "mine" {
+					table = "public.mine"
+				}
+				sql := strings.ReplaceAll(orderedStatement(r), "INBOX", table)
 				log = append(log, sql)
 				if _, err := conn.Exec(t.Context(), sql); err != nil && !strings.Contains(err.Error(), "P0002") {
 					t.Fatalf("%s\n%s", pgtest.ErrorText(err), strings.Join(log, ";\n"))
 				}
-				last := map[string]string{"blocked": "-1", "skipped": "0", "loose": "null"}[inbox]
+				last := map[string]string{"blocked": "-1", "skipped": "0", "loose": "null", "mine": "0"}[inbox]
 				open := "processed_at is null"
 				if inbox == "skipped" {
 					open += " and retry_count < 3"
 				}
-				words := strings.NewReplacer("INBOX", inbox, "BEFORE", last, "OPEN", open)
+				next := "select event_id from pgtrickle.next_" + inbox
+				if inbox == "mine" {
+					next = `select "Id" as event_id from pgtrickle.next_mine`
+				}
+				words := strings.NewReplacer("TABLE", table, "NEXT", next, "INBOX", inbox, "BEFORE", last, "OPEN", open)
 				queries := []string{orderedBacklog, orderedNext}
 				if inbox != "loose" {
 					queries = append(queries, orderedGaps)
@@ -100,7 +132,7 @@ func orderedStatement(r *rand.Rand) string {
 // orderedRows are the open messages of an inbox as its backlog holds them, with the last number of their aggregates that was processed.
 const orderedRows = `
 with open as (
-    select i.*, aggregate_id is not null and number is not null as has_key from pgtrickle.INBOX i where OPEN
+    select i.*, aggregate_id is not null and number is not null as has_key from TABLE i where OPEN
 ), t as (
     select o.*, case when has_key then 'a' || aggregate_id else 'm' || md5(event_id) end as key, coalesce(number, 0) as no from open o
 ), u as (
@@ -114,7 +146,7 @@ union all
 select 'backlog has ' || x.event_id from (select aggregate_key, sequence, event_id from pgtrickle_internal.INBOX_backlog except all select key, no, event_id from u) x
 union all
 select 'lower than what is processed: ' || aggregate_id from (
-    select aggregate_id, max(number) as processed from pgtrickle.INBOX where not (OPEN) and BEFORE is not null and aggregate_id is not null group by 1
+    select aggregate_id, max(number) as processed from TABLE where not (OPEN) and BEFORE is not null and aggregate_id is not null group by 1
 ) p where processed > (select max(last_sequence) from pgtrickle_internal.pgt_inbox_sequences s where s.inbox_name = 'INBOX' and s.aggregate_key = 'a' || aggregate_id)`
 
 const orderedNext = orderedRows + `, next as (
@@ -123,9 +155,9 @@ const orderedNext = orderedRows + `, next as (
 ), claims as materialized (
     select event_id from pgtrickle.inbox_claim('INBOX', 100)
 )
-select 'not next: ' || event_id from (select event_id from next except all select event_id from pgtrickle.next_INBOX) x
+select 'not next: ' || event_id from (select event_id from next except all NEXT) x
 union all
-select 'wrongly next: ' || event_id from (select event_id from pgtrickle.next_INBOX except all select event_id from next) x
+select 'wrongly next: ' || event_id from (NEXT except all select event_id from next) x
 union all
 select 'not claimed: ' || event_id from (select event_id from next except all select event_id from claims) x
 union all

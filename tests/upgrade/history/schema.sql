@@ -16,7 +16,8 @@ create table public.incoming (
     done timestamptz,
     error text,
     tries integer not null default 0,
-    due timestamptz
+    due timestamptz,
+    no integer
 );
 insert into public.incoming (msg_id, type, body) select 'old' || n, 'old', '{}' from generate_series(1, 20) n;
 insert into public.customers select n, 'customer ' || n from generate_series(1, 10) n;

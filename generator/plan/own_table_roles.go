@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+// Types that columns of users' tables may have.
+var (
+	idTypes      = []string{"text", "character varying", "uuid", "bigint", "integer", "smallint"}
+	countTypes   = []string{"integer"}
+	textTypes    = []string{"text", "character varying"}
+	timeTypes    = []string{"timestamp with time zone"}
+	payloadTypes = []string{"jsonb"}
+	orderTypes   = []string{"bigint", "integer", "smallint", "timestamp with time zone"}
+)
+
+// role is what a column of a user's table is for.
+type role struct {
+	field, name string
+	types       []string
+	optional    bool // the table may lack it
+	nullable    bool // it must take nulls
+	either      bool // it may take nulls or not
+	written     bool // by marks
+	ordering    bool // named by the ordering
+	column      *render.ColumnName
+}
+
+// rolesOf lists the columns that an inbox uses, in the order of a managed inbox's, with the places in the map that they are noted at.
+func rolesOf(i *spec.Inbox, c *render.Columns) []role {
+	names := spec.DefaultColumns()
+	if i.Columns != nil {
+		names = *i.Columns
+	}
+	roles := []role{
+		{field: "id", name: names.ID, types: idTypes, column: &c.ID},
+		{field: "event_type", name: names.EventType, types: idTypes, column: &c.EventType},
+		{field: "source", name: names.Source, types: idTypes, optional: true, either: true, column: &c.Source},
+		{field: "aggregate_id", name: names.AggregateID, types: idTypes, optional: true, either: true, column: &c.AggregateID},
+		{field: "payload", name: names.Payload, types: payloadTypes, either: true, column: &c.Payload},
+		{field: "received_at", name: names.ReceivedAt, types: timeTypes, column: &c.ReceivedAt},
+		{field: "processed_at", name: names.ProcessedAt, types: timeTypes, nullable: true, written: true, column: &c.ProcessedAt},
+		{field: "error", name: names.Error, types: textTypes, nullable: true, written: true, column: &c.Error},
+		{field: "retry_count", name: names.RetryCount, types: countTypes, written: true, column: &c.RetryCount},
+		{field: "trace_id", name: names.TraceID, types: idTypes, optional: true, either: true, column: &c.TraceID},
+		{field: "available_at", name: names.AvailableAt, types: timeTypes, optional: true, nullable: true, written: true, column: &c.AvailableAt},
+	}
+	if i.Ordering != nil {
+		var key render.ColumnName
+		aggregate, sequence := orderColumns(i)
+		roles = append(roles,
+			role{field: "aggregate", name: aggregate, types: idTypes, either: true, ordering: true, column: &key},
+			role{field: "sequence", name: sequence, types: orderTypes, either: true, ordering: true, column: &c.Sequence})
+	}
+	return roles
+}
+
+// setting is how a spec names a column for the role.
+func (r role) setting(name string) string {
+	if r.ordering {
+		return fmt.Sprintf("ordering: {%s: %s}", r.field, name)
+	}
+	return fmt.Sprintf("columns: {%s: %s}", r.field, name)
+}
+
+// pos is where a column's name stands, or the table's.
+func (r role) pos(i *spec.Inbox) diag.Pos {
+	switch {
+	case r.ordering:
+		return i.Ordering.Field(r.field)
+	case i.Columns != nil && i.Columns.Given(r.field):
+		return i.Columns.Field(r.field)
+	}
+	return i.Field("table")
+}
