@@ -115,7 +115,8 @@ func UninstallBut(m upgrade.Manifest, gone func(id string) bool) string {
 	fmt.Fprintf(&out, "select %s.detach();\n\n", sqltext.Ident(m.Schema))
 	for n := len(m.Objects) - 1; n >= 0; n-- {
 		o := m.Objects[n]
-		if _, table, _ := strings.Cut(o.Signature, " on "); !gone(o.ID()) && (o.Kind != "trigger" || !gone("table "+table)) {
+		_, table, _ := strings.Cut(o.Signature, " on ")
+		if !gone(o.ID()) && (o.Kind != "trigger" || !gone("table "+table)) && o.Kind != upgrade.Policy { // which goes with its table
 			out.WriteString(o.Drop)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -29,21 +30,49 @@ func (w *writer) settings() part {
 // roles says what the roles of the spec may do with what is described here.
 func (w *writer) roles() part {
 	p := part{ID: "roles", Title: "Roles"}
+	ids, shared := map[string]bool{}, false
 	for _, o := range w.Objects {
+		shared = shared || o.Kind == upgrade.Policy
 		if o.Kind != "grant" || !strings.HasPrefix(o.Template, "extension/grant_") {
 			continue
 		}
 		role := strings.TrimPrefix(o.Template, "extension/grant_")
-		about, _, _ := strings.Cut(strings.TrimPrefix(o.SQL, "-- "), "\n")
-		p.Parts = append(p.Parts, part{ID: anchor("role", role), Kind: role, Title: o.Signature, IsName: true, Blocks: []block{
-			paragraph(plain(about)), {Table: w.rights(o)},
-		}})
+		id := anchor("role", role)
+		if ids[id] { // one of an inbox or outbox
+			id = anchor("role", role+" "+o.Signature)
+		}
+		ids[id] = true
+		var blocks []block
+		for _, about := range headers(o.SQL) {
+			blocks = append(blocks, paragraph(plain(about)))
+		}
+		p.Parts = append(p.Parts, part{ID: id, Kind: role, Title: o.Signature, IsName: true, Blocks: append(blocks, block{Table: w.rights(o)})})
 	}
 	p.Blocks = []block{paragraph(say("Sluice makes roles that cannot log in, and never drops them: grant them to those of your applications."))}
+	if shared {
+		p.Blocks = append(p.Blocks, paragraph(say("In tables and views that inboxes or outboxes share, a role of one of them sees the rows of that one: by row-level security, which "+
+			"refuses roles that the spec does not name. The owner sees all.")))
+	}
 	if len(p.Parts) == 0 {
 		p.Blocks = []block{paragraph(say("The spec names none, so everything belongs to the role that installed it, and other roles need grants. With `roles:` in the spec, a producer, a consumer and a monitor get exactly what each needs."))}
 	}
 	return p
+}
+
+// headers are the comments of a script, each in one line.
+func headers(sql string) (all []string) {
+	inside := false
+	for _, line := range strings.Split(sql, "\n") {
+		text, is := strings.CutPrefix(line, "-- ")
+		switch {
+		case is && inside:
+			all[len(all)-1] += " " + text
+		case is:
+			all = append(all, text)
+		}
+		inside = is
+	}
+	return all
 }
 
 // rights are the grants to a role on what is described; the rest is for the functions that it calls.
@@ -62,7 +91,11 @@ func (w *writer) rights(o object) *table {
 		if may[g.Object] == nil {
 			order = append(order, g.Object)
 		}
-		may[g.Object] = append(may[g.Object], g.Privileges...)
+		for _, privilege := range g.Privileges {
+			if !slices.Contains(may[g.Object], privilege) {
+				may[g.Object] = append(may[g.Object], privilege)
+			}
+		}
 	}
 	for _, name := range order {
 		id, _ := w.place("table", name)
@@ -75,17 +108,20 @@ func (w *writer) rights(o object) *table {
 // rightsOnMade are those that functions grant on what they make.
 func (w *writer) rightsOnMade(role string) [][]text {
 	var rows [][]text
+	isRole := func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return sqltext.Ident(name) == role })
+	}
 	for _, t := range w.StreamTables {
-		if slices.ContainsFunc(t.Grants, func(name string) bool { return sqltext.Ident(name) == role }) {
+		if isRole(t.Grants) {
 			rows = append(rows, []text{linked("stream-table", t.ID()), code("select")})
 		}
 	}
 	for _, o := range w.givenOutboxes() {
 		switch {
 		case o.Event:
-		case sqltext.Ident(o.Consumer) == role:
+		case isRole(o.Consumers):
 			rows = append(rows, []text{linked("outbox", o.Name), joined(code("select"), say(", with its delta rows and newest row"))})
-		case sqltext.Ident(o.Monitor) == role:
+		case isRole(o.Monitors):
 			rows = append(rows, []text{linked("outbox", o.Name), code("select (id, created_at, inserted_count, deleted_count, is_claim_check)")})
 		}
 	}

@@ -82,8 +82,13 @@ func madeOutbox(view render.Extension, o render.Outbox) []upgrade.Made {
 	} else {
 		outbox.Recreate = drop
 	}
-	made := append([]upgrade.Made{outbox}, rights("consumer", o.Consumer, o.Table.String(), o.DeltaRows.String(), o.Latest.String(), "sequence "+o.IDs.String())...)
-	made = append(made, rights("monitor", o.Monitor, o.Table.String(), "sequence "+o.IDs.String())...)
+	made := []upgrade.Made{outbox}
+	for _, role := range o.Consumers {
+		made = append(made, rights("consumer", role, o.Table.String(), o.DeltaRows.String(), o.Latest.String(), "sequence "+o.IDs.String())...)
+	}
+	for _, role := range o.Monitors {
+		made = append(made, rights("monitor", role, o.Table.String(), "sequence "+o.IDs.String())...)
+	}
 	if o.Immediate {
 		made = append(made, upgrade.Made{Kind: "pending rows of outbox", Name: o.Name, On: []string{o.Rows.String()}, Drop: dropOwn(view, o.Pending), Relations: toldRelations(o)})
 	}
@@ -99,9 +104,6 @@ func dropState(o render.Outbox) string {
 // rights lists the privileges that attach() grants to a role on relations. Revoking skips relations that do not exist. A role of another kind
 // gets others.
 func rights(as, role string, relations ...string) []upgrade.Made {
-	if role == "" {
-		return nil
-	}
 	var made []upgrade.Made
 	for _, relation := range relations {
 		made = append(made, upgrade.Made{Kind: "rights of " + as + " " + role, Name: relation, Drop: revokeWhereThere(role, relation)})

@@ -1,6 +1,6 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
 //
-// Files call downwards: objects, inbox_ordering, first_names, stream_tables, immediate, outboxes, frame, surface, grants, schemas, made, made_outboxes, relations,
+// Files call downwards: objects, inbox_ordering, first_names, stream_tables, immediate, outboxes, frame, surface, grants, policies, schemas, made, made_outboxes, relations,
 // drop, build, sections, mentions, problems.
 package objects
 
@@ -61,7 +61,7 @@ func (b *builder) all(p *plan.Plan) {
 	b.streamTables(p)
 	b.at = Origin{"the extension", "", s.Extension.At, s.Extension.Field("schema")}
 	b.interfaces(view)
-	b.grants(s, view)
+	b.grants(p)
 }
 
 // runtime adds schemas and catalog.
@@ -74,6 +74,14 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		b.add("catalog/pgt_setting.sql", view)
 	}
 	b.add("catalog/pgt_version_history.sql", view, dumped)
+	if view.OwnRights() { // before all tables whose policies read them
+		b.add("catalog/pgt_rights.sql", view)
+		b.add("catalog/pgt_own.sql", view)
+		if view.OwnReaders() {
+			b.add("catalog/pgt_own_groups.sql", view)
+		}
+		b.addStatement("grant", "public: pgt_own", "extension/own_only.sql", view, "")
+	}
 	b.add("catalog/pgt_tasks.sql", view)
 	if len(view.StreamTables) > 0 {
 		b.add("extension/pgt_is_own.sql", view)

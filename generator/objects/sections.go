@@ -32,7 +32,7 @@ func sectionOf(data any) string {
 		return inboxSection
 	case render.Outbox:
 		return outboxSection
-	case render.Role:
+	case render.Role, render.Right, render.Policies:
 		return roleSection
 	}
 	return sharedSection
@@ -50,7 +50,7 @@ func inSections(objects []upgrade.Object) []upgrade.Object {
 	for n := range objects {
 		o := &objects[n]
 		o.Needs = before.in(o.SQL)
-		if name, _, _ := strings.Cut(o.Signature, "("); o.Kind != "row" && o.Kind != "grant" {
+		if name, _, _ := strings.Cut(o.Signature, "("); o.Kind != "row" && o.Kind != "grant" && o.Kind != upgrade.Policy {
 			before.add(o.ID(), name)
 		}
 	}

@@ -58,13 +58,22 @@ func endsQuotes(s *spec.Spec, errs *diag.List) {
 		}
 	}
 	report(s.Extension.Field("schema"), "schema", s.Extension.Schema)
-	report(s.Roles.Field("producer"), "role producer", s.Roles.Producer)
-	report(s.Roles.Field("consumer"), "role consumer", s.Roles.Consumer)
-	report(s.Roles.Field("monitor"), "role monitor", s.Roles.Monitor)
+	roles := func(r *spec.Roles) {
+		for _, role := range r.ByField() {
+			report(r.Field(role.Field), "role "+role.Field, role.Name)
+		}
+	}
+	roles(&s.Roles)
+	for n := range s.Outboxes {
+		roles(&s.Outboxes[n].Roles)
+	}
 	for n := range s.StreamTables {
 		t := &s.StreamTables[n]
 		report(t.Field("name"), "stream table name", t.Name)
 		report(t.Query.At, "the query", t.Query.Text)
+		if t.Outbox != nil {
+			roles(&t.Outbox.Roles)
+		}
 	}
 	for _, o := range s.Outboxes {
 		report(o.Field("name"), "outbox name", o.Name)
@@ -81,6 +90,7 @@ func endsQuotes(s *spec.Spec, errs *diag.List) {
 		for _, column := range i.Columns.Named() {
 			report(i.Columns.Field(column.Field), "column "+column.Field, column.Name)
 		}
+		roles(&i.Roles)
 	}
 }
 

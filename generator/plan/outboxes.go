@@ -32,6 +32,7 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 	table := "outbox_" + o.Name
 	v := render.Outbox{
 		Extension: s.Extension.Name, Schemas: schemasOf(s), Path: "outboxes." + o.Name, Name: o.Name, Event: true,
+		Roles:       render.Roles{Producer: o.Roles.Producer, Consumer: o.Roles.Consumer, Monitor: o.Roles.Monitor},
 		OrderingKey: o.OrderingKey, IdlePolicy: spec.IdleAlert,
 		Table: in(table), IDs: in(table + "_ids"), LaneIndex: in(table + "_lane"), CloudEvents: in(table + "_cloudevents"), Debezium: in(table + "_debezium"),
 		Publication: spec.DerivedName(s.Extension.Name + "_" + table),

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
@@ -93,15 +92,18 @@ func (p *planner) base(t *spec.StreamTable) string {
 
 // path is where in the spec a stream table comes from.
 func (p *planner) path(t *spec.StreamTable) string {
-	for _, i := range p.spec.Inboxes {
-		if i.Materialize && i.At == t.At {
-			return "inboxes." + i.Name
-		}
+	if i := p.inboxOf(t); i != nil {
+		return "inboxes." + i.Name
 	}
 	return "stream_tables." + t.Name
 }
 
-// ofInbox reports whether a stream table stands for a relation of an inbox.
-func (p *planner) ofInbox(t *spec.StreamTable) bool {
-	return strings.HasPrefix(p.path(t), "inboxes.")
+// inboxOf is the inbox that a stream table stands for a relation of; nil if none.
+func (p *planner) inboxOf(t *spec.StreamTable) *spec.Inbox {
+	for n := range p.spec.Inboxes {
+		if i := &p.spec.Inboxes[n]; i.Materialize && i.At == t.At {
+			return i
+		}
+	}
+	return nil
 }

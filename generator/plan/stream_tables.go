@@ -112,8 +112,8 @@ func (p *planner) table(n, order int) render.StreamTable {
 	table.Definition = p.definition(n)
 	table.Indexes = p.indexes(t, &table)
 	p.recompute(&table, view)
-	if role := p.spec.Roles.Consumer; role != "" && p.ofInbox(t) {
-		table.Grants = []string{role}
+	if inbox := p.inboxOf(t); inbox != nil {
+		table.Grants = given(p.spec.Roles.Consumer, inbox.Roles.Consumer)
 	}
 	if p.immediate(n) {
 		p.completeImmediate(n, &table)

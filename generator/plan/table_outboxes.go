@@ -22,7 +22,7 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 	}
 	names, base := p.outboxNames[n], "outbox_"+p.base(of)
 	o := &render.Outbox{
-		Consumer: p.spec.Roles.Consumer, Monitor: p.spec.Roles.Monitor,
+		Consumers: given(p.spec.Roles.Consumer), Monitors: given(p.spec.Roles.Monitor),
 		Extension: t.Extension, Schemas: t.Schemas, Path: t.Path, Name: t.ID(),
 		StreamTable: t.ID(), PgtName: t.Table.Name, PgtID: pgtID(p.spec, p.traced.first(aStreamTable, t.ID())), Immediate: t.Immediate, Asked: of.Outbox != nil,
 		OnFullRefresh: spec.FullRefreshDelta, IdlePolicy: spec.IdleAlert,
@@ -38,6 +38,9 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 		}
 	}
 	if options := of.Outbox; options != nil {
+		o.Roles = render.Roles{Consumer: options.Roles.Consumer, Monitor: options.Roles.Monitor}
+		o.Consumers = given(p.spec.Roles.Consumer, options.Roles.Consumer)
+		o.Monitors = given(p.spec.Roles.Monitor, options.Roles.Monitor)
 		o.OnFullRefresh, o.Lenient = options.OnFullRefresh, options.OnColumnChange == spec.ColumnChangeFullRefresh
 		if options.Retention != nil {
 			o.Retention = options.Retention.Interval()
@@ -47,6 +50,11 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 		}
 	}
 	return o
+}
+
+// given are the roles that the spec names.
+func given(roles ...string) []string {
+	return slices.DeleteFunc(roles, func(name string) bool { return name == "" })
 }
 
 // pgtID is the uuid by which consumers identify a stream table. It is the same in every database and survives renames.

@@ -67,6 +67,7 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		Order:   render.Arrival,
 
 		Materialize: i.Materialize,
+		Roles:       render.Roles{Producer: i.Roles.Producer, Consumer: i.Roles.Consumer, Monitor: i.Roles.Monitor},
 
 		DegradedAge:     i.Health.DegradedPendingAge.Interval(),
 		CriticalAge:     i.Health.CriticalPendingAge.Interval(),

@@ -142,10 +142,3 @@ type Task struct {
 	Schemas
 	Task string
 }
-
-// Role is a group role that gets grants.
-type Role struct {
-	Extension
-	Role    string
-	Schemas []string // that it may use
-}

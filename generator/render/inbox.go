@@ -23,6 +23,7 @@ type Inbox struct {
 	Retry       *Retry
 
 	Notify *Notify
+	Roles  Roles // beside those of the extension
 
 	Columns  Columns
 	Own      *OwnTable // nil if the inbox is managed

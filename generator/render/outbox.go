@@ -17,16 +17,17 @@ type Outbox struct {
 	Schemas
 	Path        string // in the spec
 	Name        string
-	Event       bool   // rather than of a stream table
-	Feed        bool   // events of an inbox, which alone publishes them
-	StreamTable string // schema.name; empty for events
-	PgtName     string // its name alone
-	PgtID       string // a uuid that is made of its name
-	Immediate   bool   // of a stream table in immediate mode
-	Consumer    string // role that may poll it; empty if none, as all others
-	Monitor     string // role that may see how it stands
-	Lenient     bool   // its consumers take other columns than before
-	Asked       bool   // the spec gives the stream table one; any other may get one at run time
+	Event       bool     // rather than of a stream table
+	Feed        bool     // events of an inbox, which alone publishes them
+	StreamTable string   // schema.name; empty for events
+	PgtName     string   // its name alone
+	PgtID       string   // a uuid that is made of its name
+	Immediate   bool     // of a stream table in immediate mode
+	Roles       Roles    // beside those of the extension
+	Consumers   []string // all roles that may poll the outbox of a stream table
+	Monitors    []string // and that may see how it stands
+	Lenient     bool     // its consumers take other columns than before
+	Asked       bool     // the spec gives the stream table one; any other may get one at run time
 
 	Notify          *Notify
 	OrderingKey     string // column; empty if rows of one key need no order

@@ -40,6 +40,7 @@ type Inbox struct {
 	Ordering    *Ordering `yaml:"ordering" jsonschema_description:"Processes the messages of an aggregate in sequence; not together with priority."`
 	Priority    *Priority `yaml:"priority" jsonschema_description:"Processes urgent messages first; not together with ordering."`
 	Health      Health    `yaml:"health" jsonschema_description:"Thresholds of inbox_health."`
+	Roles       Roles     `yaml:"roles" jsonschema_description:"NOLOGIN group roles that get grants on this inbox only, beside those of the whole extension."`
 	RenamedFrom string    `yaml:"renamed_from" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Former name; keeps the data across the rename."`
 	Relation    Name      `yaml:"-"` // the table, managed or not
 	Feed        string    `yaml:"-"` // the outbox of its change feed, once that is one of the spec's

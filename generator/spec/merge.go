@@ -47,14 +47,14 @@ func union[V any](a, b map[string]V) map[string]V {
 }
 
 func (r *Roles) merge(other Roles, errs *diag.List) {
-	ours, theirs := r.byField(), other.byField()
-	for i, role := range theirs {
-		switch name := role.field; {
-		case *role.name == "":
-		case *ours[i].name != "":
+	ours := []*string{&r.Producer, &r.Consumer, &r.Monitor}
+	for i, role := range other.ByField() {
+		switch name := role.Field; {
+		case role.Name == "":
+		case *ours[i] != "":
 			errs.Add(givenTwice(other.Field(name), r.Field(name), "roles."+name))
 		default:
-			*ours[i].name = *role.name
+			*ours[i] = role.Name
 		}
 	}
 	if r.fields == nil {
@@ -63,14 +63,12 @@ func (r *Roles) merge(other Roles, errs *diag.List) {
 	r.Place = r.Place.merge(other.Place)
 }
 
-type roleField struct {
-	field string
-	name  *string
-}
+// RoleField is a role with the field that names it.
+type RoleField struct{ Field, Name string }
 
-// byField lists the roles under the names of their fields.
-func (r *Roles) byField() []roleField {
-	return []roleField{{"producer", &r.Producer}, {"consumer", &r.Consumer}, {"monitor", &r.Monitor}}
+// ByField lists the roles under the names of their fields, in the order of these; names that are not given are empty.
+func (r *Roles) ByField() []RoleField {
+	return []RoleField{{"producer", r.Producer}, {"consumer", r.Consumer}, {"monitor", r.Monitor}}
 }
 
 func (s Settings) merge(other Settings, errs *diag.List) Settings {

@@ -19,6 +19,7 @@ type TableOutbox struct {
 	InlineThresholdRows *int      `yaml:"inline_threshold_rows" jsonschema:"minimum=0,maximum=1000000000" jsonschema_description:"Changed rows up to which the payload holds them all; default: setting outbox_inline_threshold_rows."`
 	OnFullRefresh       string    `yaml:"on_full_refresh" jsonschema:"default=delta,enum=delta,enum=snapshot" jsonschema_description:"What a refresh that recomputed writes."`
 	OnColumnChange      string    `yaml:"on_column_change" jsonschema:"default=refuse,enum=refuse,enum=full_refresh" jsonschema_description:"What an upgrade does that changes the stream table's columns, and so what consumers read: refuse, or write a full refresh."`
+	Roles               Roles     `yaml:"roles" jsonschema_description:"NOLOGIN group roles that get grants on this outbox only, beside those of the whole extension: consumer and monitor."`
 	Immediate           bool      `yaml:"immediate" jsonschema:"default=false" jsonschema_description:"Allows an outbox on a stream table in immediate mode: one row per statement."`
 }
 
@@ -31,6 +32,7 @@ type Outbox struct {
 	OrderingKey string     `yaml:"ordering_key" jsonschema:"enum=aggregate_id,enum=event_type" jsonschema_description:"Events that agree in this column are handled in order, across the consumers of a group."`
 	IdleGroup   *IdleGroup `yaml:"idle_group" jsonschema_description:"What happens when a consumer group stops consuming."`
 	Feed        bool       `yaml:"-"` // of an inbox, which alone publishes to it
+	Roles       Roles      `yaml:"roles" jsonschema_description:"NOLOGIN group roles that get grants on this outbox only, beside those of the whole extension."`
 	SegmentRows *int       `yaml:"segment_rows" jsonschema:"minimum=1000,maximum=1000000000" jsonschema_description:"For very many events: its table is partitioned by this many ids, and retention drops whole partitions. To be decided when the outbox is made."`
 	RenamedFrom string     `yaml:"renamed_from" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Former name; keeps the data across the rename."`
 }

@@ -16,6 +16,8 @@ var (
 	reservedSchema  = problem{"reserved-name", "schema %q belongs to PostgreSQL", "choose another, such as pgtrickle or public"}
 	reservedRole    = problem{"reserved-name", "role %q belongs to PostgreSQL", "name a group role of your own"}
 	sameRole        = problem{"duplicate-name", "role %q is both %s and %s", "give each a role of its own; they receive different grants"}
+	roleOfAll       = problem{"conflict", "role %q is already the %s of all inboxes and outboxes", "leave it out, or name another role"}
+	noProducer      = problem{"conflict", "the outbox of stream table %q has no producer: refreshes write it", "leave producer out"}
 	noArtifacts     = problem{"missing-value", "artifacts lists nothing, so that nothing would be generated", "leave it out for extension, migrations, jobs and docs"}
 	artifactTwice   = problem{"duplicate-name", "artifact %q is listed twice", "list it once"}
 	twoLayouts      = problem{"conflict", "artifacts lists both %s and %s, but migrations have one layout", "keep one of the two"}

@@ -56,7 +56,7 @@ type Extension struct {
 	Oldest   int    `yaml:"-"` // the number in Postgres
 }
 
-// Roles are the group roles that receive grants; an empty name means none.
+// Roles are the group roles that receive grants, on all inboxes and outboxes or on one; an empty name means none.
 type Roles struct {
 	Place    `yaml:"-"`
 	Producer string `yaml:"producer" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Receives and publishes messages."`

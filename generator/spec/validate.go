@@ -22,7 +22,7 @@ func (s *Spec) validate(errs *diag.List) {
 	c.extension()
 	c.target()
 	c.artifacts()
-	c.roles()
+	c.roles(&c.Roles)
 	for i := range s.StreamTables {
 		c.streamTable(&s.StreamTables[i])
 	}
@@ -108,16 +108,20 @@ func (c checker) schema(at diag.Pos, schema string) {
 	}
 }
 
-func (c checker) roles() {
-	roles := c.Roles.byField()
+// roles checks those of the extension, or of one inbox or outbox.
+func (c checker) roles(r *Roles) {
+	roles, whole := r.ByField(), c.Roles.ByField()
 	for i, role := range roles {
-		name, at := *role.name, c.Roles.Field(role.field)
+		name, at := role.Name, r.Field(role.Field)
 		if strings.HasPrefix(name, "pg_") || name == "public" || name == "none" {
 			c.report(at, reservedRole, name)
 		}
-		same := slices.IndexFunc(roles[:i], func(r roleField) bool { return name != "" && *r.name == name })
+		same := slices.IndexFunc(roles[:i], func(r RoleField) bool { return name != "" && r.Name == name })
 		if same >= 0 {
-			c.errs.Add(sameRole.since(at, c.Roles.Field(roles[same].field), name, roles[same].field, role.field))
+			c.errs.Add(sameRole.since(at, r.Field(roles[same].Field), name, roles[same].Field, role.Field))
+		}
+		if r != &c.Roles && name != "" && name == whole[i].Name {
+			c.errs.Add(roleOfAll.since(at, c.Roles.Field(role.Field), name, role.Field))
 		}
 	}
 }

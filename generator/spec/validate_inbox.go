@@ -5,6 +5,7 @@ import "github.com/pgsluice/sluice/ivm/diag"
 func (c checker) inbox(i *Inbox) {
 	c.plainName(i.Place, "inbox", i.Name, i.RenamedFrom)
 	c.schema(i.Field("schema"), i.Schema)
+	c.roles(&i.Roles)
 	if i.Managed() {
 		c.managedInbox(i)
 	} else {

@@ -18,6 +18,12 @@ func (c checker) streamTable(t *StreamTable) {
 	if t.Outbox != nil && immediate && !t.Outbox.Immediate {
 		c.report(t.Outbox.At, immediateOutbox, t.Name)
 	}
+	if t.Outbox != nil {
+		c.roles(&t.Outbox.Roles)
+		if t.Outbox.Roles.Producer != "" {
+			c.report(t.Outbox.Roles.Field("producer"), noProducer, t.Name)
+		}
+	}
 	if why, has := noChangesToCount[t.RefreshMode]; has && t.Fuse != nil {
 		c.report(t.Field("fuse"), noFuse, t.RefreshMode, why)
 	}
@@ -57,6 +63,7 @@ func (c checker) tableName(at diag.Pos, kind, text string) {
 
 func (c checker) outbox(o *Outbox) {
 	c.plainName(o.Place, "outbox", o.Name, o.RenamedFrom)
+	c.roles(&o.Roles)
 	if o.IdleGroup == nil {
 		return
 	}

@@ -32,6 +32,7 @@ var insteadOnCockroach = map[string]string{
 	"ordering":      "leave it out; messages are claimed in the order in which they are due",
 	"priority":      "leave it out; messages are claimed in the order in which they are due",
 	"table":         "leave it out; the table of an inbox is managed on this target",
+	"roles":         "name roles of the whole extension",
 	"idle_group":    "leave it out; there are no consumer groups on this target",
 	"ordering_key":  "leave it out; a changefeed keeps the order of each row's changes only",
 	"segment_rows":  "leave it out; CockroachDB splits tables itself",

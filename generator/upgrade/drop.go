@@ -48,7 +48,7 @@ func (d *differ) drop(o Object) {
 func (d *differ) dropDependents(o Object) {
 	for _, dependent := range d.from.Objects {
 		switch dependent.Kind {
-		case "view", "trigger", "index":
+		case "view", "trigger", "index", Policy:
 			if slices.Contains(dependent.Needs, o.identity()) {
 				d.drop(dependent)
 			}
@@ -71,7 +71,7 @@ func (d *differ) dropObjects() {
 		if o.Holds && !stays {
 			step.Loses = "all rows of " + o.Signature
 		}
-		if o.Kind == "table" || o.Kind == "trigger" || o.Kind == "index" {
+		if o.Kind == "table" || o.Kind == "trigger" || o.Kind == "index" || o.Kind == Policy {
 			step.Lock = "ACCESS EXCLUSIVE on its table, for a moment"
 		}
 		if step.SQL != "" {

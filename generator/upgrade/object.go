@@ -10,10 +10,13 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
+// Policy is the kind of an object that is all policies of a table, which its signature names.
+const Policy = "policy"
+
 // Object is one database object. Upgrade steps come from comparing two lists of them, so an object holds all that must be
 // known to create, comment, compare and drop it.
 type Object struct {
-	Kind      string   `json:"kind"`                 // schema, table, sequence, index, function, procedure, trigger, view, row, role or grant
+	Kind      string   `json:"kind"`                 // schema, table, sequence, index, function, procedure, trigger, view, row, role, grant or policy
 	Signature string   `json:"signature"`            // as COMMENT ON and DROP name it: pgtrickle.f(text), t on pgtrickle.orders
 	SQL       string   `json:"sql"`                  // the statement that creates it, with its header
 	Drop      string   `json:"drop,omitempty"`       // the statement that removes it; empty if it goes with what it needs

@@ -179,6 +179,9 @@ func (d *differ) createObjects(changes map[string]tableChange) {
 	}
 }
 
+// policyLock is what the policies of a table keep waiting.
+const policyLock = "ACCESS EXCLUSIVE on its table, for a moment"
+
 // lockOfNew is what making an object on a table keeps waiting that has been there before.
 func (d *differ) lockOfNew(o Object) string {
 	table := d.tableOf(o)
@@ -190,6 +193,8 @@ func (d *differ) lockOfNew(o Object) string {
 		return "SHARE on its table, as long as it takes to read it all"
 	case "trigger":
 		return "SHARE ROW EXCLUSIVE on its table, for a moment"
+	case Policy:
+		return policyLock
 	}
 	return ""
 }
@@ -218,6 +223,8 @@ func (d *differ) change(before, o Object, table tableChange) {
 		step.SQL = d.upsert(o)
 	case "role":
 		step.SQL = o.SQL
+	case Policy:
+		step.SQL, step.Lock = before.Drop+o.SQL, policyLock
 	default:
 		step.SQL = commentIfNew(before, o)
 	}

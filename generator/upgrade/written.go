@@ -71,13 +71,18 @@ func altered(from, to Manifest, touched map[string]bool) []string {
 		switch kind {
 		case "view":
 			views = append([]string{name}, views...)
-		case "table", "sequence":
+		case "table", "sequence", Policy: // which its table names
 			others = append(others, name)
 		}
 	}
 	stays := byIdentity(to.Objects)
 	for _, o := range from.Objects {
 		if _, is := stays[o.identity()]; touched[o.identity()] || !is { // or goes with its table
+			add(o.Kind, o.Signature)
+		}
+	}
+	for _, o := range to.Objects {
+		if o.Kind == Policy && touched[o.identity()] { // tables get policies in place
 			add(o.Kind, o.Signature)
 		}
 	}

@@ -27,6 +27,9 @@ func TestDumpAndRestore(t *testing.T) {
 	install := installed.Relocate(t, pgtest.Server(t).Install)
 	installed.PutFiles(t, install, extension)
 	from, to := installed.Start(t, install), installed.Start(t, install)
+	for _, server := range []*commandtest.Server{from, to} {
+		run(t, pgtest.Connect(t, server.DSN("postgres")), "create role dump_consumer")
+	}
 	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
 		for _, format := range []string{"plain", "custom"} {
 			t.Run(fmt.Sprintf("%s_%s", flavour, format), func(t *testing.T) {
@@ -52,12 +55,12 @@ const dumpSpec = `
 version: 1
 extension: {name: sluice_dump_test, version: 1.2.3, schema: app}
 inboxes:
-  - {name: orders, retry: {backoff: constant, initial: 1h}, retention: {processed: 1h, dead_letter: 9h}, dedup_window: 7d}
+  - {name: orders, roles: {consumer: dump_consumer}, retry: {backoff: constant, initial: 1h}, retention: {processed: 1h, dead_letter: 9h}, dedup_window: 7d}
   - {name: Odd "one", schema: Other one, event_id: payload->>'id', change_feed: true}
   - {name: "Wire's", wire_format: debezium}
   - {name: sorted, ordering: {sequence: number}}
 outboxes:
-  - {name: feed}
+  - {name: feed, roles: {consumer: dump_consumer}}
   - {name: keyed, ordering_key: aggregate_id}
   - {name: parts, ordering_key: aggregate_id, segment_rows: 1000}
 consumer_groups:
@@ -103,6 +106,8 @@ from generate_series(1, 500) i`,
 
 // states are what must be the same before and after.
 var states = []string{
+	"select r::text from app_internal.pgt_rights r",
+	"select format('%s %s %s', p.polrelid::regclass, p.polname, pg_get_expr(coalesce(p.polqual, p.polwithcheck), p.polrelid)) from pg_policy p join pg_class c on c.oid = p.polrelid and c.relrowsecurity",
 	"select i::text from app.orders i",
 	`select i::text from "Other one"."Odd ""one""" i`,
 	"select event_id from app.orders_pending",

@@ -27,7 +27,7 @@ func TestExtensionFlavour(t *testing.T) {
 		if _, err := commandtest.Apply(t.Context(), conn, e, commandtest.ApplyOptions{Flavour: generator.AsExtension}); err != nil {
 			t.Fatalf("installing %s: %s", e.Version, pgtest.ErrorText(err))
 		}
-		catalogs[e.Version] = pgtest.Column[string](t, conn, commandtest.SnapshotSQL)
+		catalogs[e.Version] = snapshot(t, conn)
 		conn.Close(t.Context()) // so that it can be copied
 		t.Run(e.Version+" as in the plain flavour", func(t *testing.T) {
 			pgtest.Parallel(t)
@@ -43,7 +43,7 @@ func TestExtensionFlavour(t *testing.T) {
 			if err != nil || did.From != from.Version {
 				t.Fatalf("upgraded from %q: %s", did.From, pgtest.ErrorText(err))
 			}
-			same(t, catalogs[to.Version], pgtest.Column[string](t, conn, commandtest.SnapshotSQL))
+			same(t, catalogs[to.Version], snapshot(t, conn))
 		})
 	}
 }

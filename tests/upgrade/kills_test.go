@@ -202,14 +202,14 @@ func (k *killing) killOnline(t *testing.T, from, to int, how string) {
 		k.typical = (k.typical + time.Since(began)) / 2
 	}
 	refreshAll(t, conn)
-	same(t, k.catalog(t, k.versions[to].Version), pgtest.Column[string](t, conn, commandtest.SnapshotSQL))
+	same(t, k.catalog(t, k.versions[to].Version), snapshot(t, conn))
 	equalQueries(t, conn, k.versions[to].Version)
 }
 
 // complete applies a version again, to a database that is at the one or the other.
 func (k *killing) complete(t *testing.T, name string, conn *pgx.Conn, version string, to int) {
 	t.Helper()
-	same(t, k.catalog(t, version), unsegmented(pgtest.Column[string](t, conn, commandtest.SnapshotSQL)))
+	same(t, k.catalog(t, version), unsegmented(snapshot(t, conn)))
 	began := time.Now()
 	if out, err := k.apply(name, to).CombinedOutput(); err != nil {
 		t.Fatalf("apply again: %v\n%s", err, out)
@@ -217,7 +217,7 @@ func (k *killing) complete(t *testing.T, name string, conn *pgx.Conn, version st
 	if version != k.versions[to].Version {
 		k.typical = (k.typical + time.Since(began)) / 2
 	}
-	same(t, k.catalog(t, k.versions[to].Version), unsegmented(pgtest.Column[string](t, conn, commandtest.SnapshotSQL)))
+	same(t, k.catalog(t, k.versions[to].Version), unsegmented(snapshot(t, conn)))
 	equalQueries(t, conn, k.versions[to].Version)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator/artifact"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -85,6 +86,28 @@ func TestLocksFirst(t *testing.T) {
 			}
 			exec(t, db, "rollback")
 		})
+	}
+}
+
+// TestRolesOfNewNames: where an inbox or outbox has roles of its own, renaming, adding or removing one changes rights, and no policy of a table that all
+// of them share, which the upgrade would have to lock.
+func TestRolesOfNewNames(t *testing.T) {
+	versions := generated(t, "renames/*.yaml", 5)[:4]
+	for _, from := range versions {
+		for _, to := range versions {
+			plan, err := artifact.Upgrade(from.Manifest(), to.Manifest(), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rights := strings.Contains(plan.Script(), "pgt_rights"); rights != (from != to) {
+				t.Errorf("%s to %s: rights change: %t", from.Version, to.Version, rights)
+			}
+			for _, step := range plan.Steps {
+				if strings.HasPrefix(step.Object, upgrade.Policy+" ") {
+					t.Errorf("%s to %s: %s: %s", from.Version, to.Version, step.Action, step.Object)
+				}
+			}
+		}
 	}
 }
 

@@ -51,9 +51,14 @@ func apply(t *testing.T, db *pgtest.Database, e *generator.Extension, options co
 	return did
 }
 
-func snapshot(t *testing.T, db *pgtest.Database) []string {
+// snapshot is the catalog, and the rights that policies go by.
+func snapshot(t *testing.T, db pgtest.Querier) []string {
 	t.Helper()
-	return pgtest.Column[string](t, db, commandtest.SnapshotSQL)
+	lines := pgtest.Column[string](t, db, commandtest.SnapshotSQL)
+	if pgtest.One[bool](t, db, "select to_regclass('pgtrickle_internal.pgt_rights') is not null") {
+		lines = append(lines, pgtest.Column[string](t, db, "select 'right ' || r::text from pgtrickle_internal.pgt_rights r order by 1")...)
+	}
+	return lines
 }
 
 // TestUpgradedEqualsFresh goes from each version to the next and between a few other pairs, chosen by SLUICE_TEST_SEED; with SLUICE_TEST_LONG=1

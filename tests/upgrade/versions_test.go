@@ -112,7 +112,7 @@ func fresh(t *testing.T, e *generator.Extension) []string {
 	r.Lock()
 	defer r.Unlock()
 	if r.catalog == nil {
-		r.catalog = pgtest.Column[string](t, at(t, e), commandtest.SnapshotSQL)
+		r.catalog = snapshot(t, at(t, e))
 	}
 	return slices.Clone(r.catalog)
 }

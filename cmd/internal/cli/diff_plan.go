@@ -99,14 +99,14 @@ func lockOf(step upgrade.Step) string {
 	kind, table, _ := strings.Cut(step.Object, " ")
 	if _, on, found := strings.Cut(table, " on "); found {
 		table = on
-	} else if kind != "table" {
+	} else if kind != "table" && kind != upgrade.Policy {
 		return step.Lock
 	}
 	return strings.NewReplacer(" on it,", " on "+table+",", " on its table,", " on "+table+",").Replace(step.Lock)
 }
 
 // statementKinds are those that a script creates; what functions make at run time is always named.
-var statementKinds = []string{"schema", "table", "sequence", "index", "function", "procedure", "trigger", "view", "row", "role", "grant", "type"}
+var statementKinds = []string{"schema", "table", "sequence", "index", "function", "procedure", "trigger", "view", "row", "role", "grant", "type", upgrade.Policy}
 
 // byKind lists objects, or how many there are of each kind.
 func byKind(ids []string) []string {
@@ -129,6 +129,8 @@ func byKind(ids []string) []string {
 			parts = append(parts, "1 "+kind)
 		case kind == "index":
 			parts = append(parts, fmt.Sprintf("%d indexes", n))
+		case kind == upgrade.Policy:
+			parts = append(parts, fmt.Sprintf("policies of %d tables", n))
 		default:
 			parts = append(parts, fmt.Sprintf("%d %ss", n, kind))
 		}

@@ -45,7 +45,7 @@ func (c *comparison) differ(want, have fact, what string) {
 	case want.Aspect == "member of extension" && what == Differs:
 		d.Left = "extension " + have.Value + " has it"
 	case want.Aspect != "definition":
-	case kind == "index":
+	case kind == "index" || kind == upgrade.Policy:
 		d.repair = append([]string{have.Undoes}, d.repair...)
 	case kind == "function" || kind == "procedure" || kind == "view":
 		d.again = c.dropped(want.Object, have)

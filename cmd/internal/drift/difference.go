@@ -160,7 +160,7 @@ func (c *comparison) unknown() map[string]bool {
 		d := Difference{Object: o.ID(), What: Unknown, Left: "cannot be compared: " + message(err)}
 		if made := sqltext.Makes(o.SQL); c.shadows.failed[o.ID()] == nil && len(made) > 0 {
 			d.Object = "table " + made[0].String()
-		} else if _, there := c.have[key{o.ID(), c.firstAspect(o)}]; !there && o.Kind != "grant" {
+		} else if _, there := c.have[key{o.ID(), c.firstAspect(o)}]; !there && o.Kind != "grant" && o.Kind != upgrade.Policy {
 			d.What, d.Left, d.Lock, d.repair = Missing, "", lockOf(fact{Object: o.ID()}), []string{o.Create(false)}
 		}
 		whole[d.Object] = true

@@ -141,7 +141,7 @@ func (t *shadows) make(ctx context.Context, tx pgx.Tx) error {
 			continue
 		case "view":
 			n = 2
-		case "grant":
+		case "grant", upgrade.Policy:
 			n = 3
 		}
 		phases[n] = append(phases[n], statement{o.ID(), t.shadowOf(o)})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -29,7 +30,7 @@ func (c *comparison) taken() (map[string]bool, error) {
 		_, regular := c.order[want.Object]
 		_, there := c.have[want.key()]
 		switch {
-		case !there || kind == "index" || kind == "trigger" || kind == "sequence" && !regular: // those go by their tables
+		case !there || kind == "index" || kind == "trigger" || kind == upgrade.Policy || kind == "sequence" && !regular: // those go by their tables
 		case c.marked(want.Object) || over[want.Object] || c.alike(want.Object):
 		default:
 			others[want.Object] = true

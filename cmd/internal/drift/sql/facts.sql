@@ -153,6 +153,17 @@ fact (rank, object, aspect, value, does, undoes) as (
     from relation r
     join pg_trigger t on t.tgrelid = r.oid and not t.tgisinternal and t.tgparentid = 0
     union all
+    select 9, format('policy %I on %s', p.polname, r.name), 'definition', d.text, d.text, format('drop policy %I on %s', p.polname, r.name)
+    from relation r
+    join pg_policy p on p.polrelid = r.oid
+    cross join lateral (
+        select format('create policy %I on %s as %s for %s to %s', p.polname, r.name, case when p.polpermissive then 'permissive' else 'restrictive' end,
+                   case p.polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
+                   (select string_agg(case when o.oid = 0 then 'public' else quote_ident(pg_get_userbyid(o.oid)) end, ', ') from unnest(p.polroles) o (oid)))
+               || coalesce(' using (' || pg_get_expr(p.polqual, p.polrelid) || ')', '')
+               || coalesce(' with check (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')', '')
+    ) d (text)
+    union all
     select 9, format('trigger %I on %s', t.tgname, r.name), 'fires', e.fires, format('alter table %s %s trigger %I', r.name, e.how, t.tgname), null
     from relation r
     join pg_trigger t on t.tgrelid = r.oid and not t.tgisinternal and t.tgparentid = 0

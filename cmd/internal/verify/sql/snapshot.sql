@@ -35,6 +35,14 @@ lines as (
     from pg_trigger t join pg_class c on c.oid = t.tgrelid join ours n on n.oid = c.relnamespace
     where not t.tgisinternal
     union all
+    select format('row-level security of %s.%s forced %s', n.nspname, c.relname, c.relforcerowsecurity)
+    from pg_class c join ours n on n.oid = c.relnamespace
+    where c.relrowsecurity
+    union all
+    select format('policy %s on %s permissive %s for %s to %s using %s check %s', p.polname, p.polrelid::regclass, p.polpermissive, p.polcmd,
+               p.polroles::regrole[], pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
+    from pg_policy p join pg_class c on c.oid = p.polrelid join ours n on n.oid = c.relnamespace
+    union all
     select format('schema %s acl %s comment %s', n.nspname, (select array_agg(a::text order by a::text) from unnest(coalesce(s.nspacl, acldefault('n', s.nspowner))) a), obj_description(n.oid, 'pg_namespace'))
     from ours n join pg_namespace s on s.oid = n.oid
     union all
