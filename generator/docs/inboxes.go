@@ -57,12 +57,24 @@ func ownColumns(i render.Inbox) *table {
 	return t
 }
 
+// journalColumns says what the columns mean that an inbox has as a journal.
+var journalColumns = map[string]string{
+	"sequence_no": "Grows from insert to insert; duplicates and rollbacks leave gaps.",
+	"tag":         "What applications group messages by.",
+	"status":      "`pending`, `failed` (due again, or a dead letter) or `processed`.",
+	"updated_at":  "When it was inserted or changed last.",
+}
+
 // inboxColumns lists the columns of an inbox's table, that of its order among them.
 func inboxColumns(i render.Inbox, sql string) *table {
 	t := columnsOf("table", sql, "inbox")
-	if i.Columns.Sequence != "" { // the last one
-		last := t.Rows[len(t.Rows)-1]
-		last[len(last)-1] = say("The message's number within its aggregate, by which it is processed.")
+	for _, row := range t.Rows {
+		name, last := row[0][0].Text, len(row)-1
+		if meaning, is := journalColumns[name]; is && i.Journal != nil {
+			row[last] = plain(meaning)
+		} else if name == i.Columns.Sequence.Name() {
+			row[last] = say("The message's number within its aggregate, by which it is processed.")
+		}
 	}
 	return t
 }
@@ -89,6 +101,13 @@ func (w *writer) inboxFacts(i render.Inbox) []fact {
 	}
 	if i.EventID != "" {
 		facts = append(facts, fact{"Id", joined(say("computed: "), code(strings.TrimSpace(i.EventID)))})
+	}
+	if j := i.Journal; j != nil {
+		tag := say("set by applications")
+		if j.Tag != "" {
+			tag = joined(say("computed: "), code(strings.TrimSpace(j.Tag)))
+		}
+		facts = append(facts, fact{"Journal, tag", tag})
 	}
 	if i.WireFormat != "" {
 		facts = append(facts, fact{"Wire format", joined(code(i.WireFormat), say(", decoded by "), w.function("inbox_receive_wire"))})

@@ -57,6 +57,13 @@ func goesWithTable(o *upgrade.Object) { o.Drop = "" }
 // resumes sets the statement by which a sequence that was lost continues behind its last number.
 func resumes(sql string) option { return func(o *upgrade.Object) { o.Resume = sql } }
 
+// withoutDefault takes a sequence from a column before it is dropped.
+func withoutDefault(table render.Name, column string) option {
+	return func(o *upgrade.Object) {
+		o.Drop = fmt.Sprintf("alter table if exists %s alter column %s drop default;\n", table, sqltext.Ident(column)) + o.Drop
+	}
+}
+
 // fires sets for which changes a trigger fires: always, or replica for those that logical replication applies only.
 func fires(when string) option {
 	return func(o *upgrade.Object) {

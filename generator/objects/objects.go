@@ -1,6 +1,6 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
 //
-// Files call downwards: objects, inbox_ordering, first_names, stream_tables, immediate, outboxes, frame, surface, grants, policies, schemas, made, made_outboxes, relations,
+// Files call downwards: objects, inbox_ordering, inbox_journal, first_names, stream_tables, immediate, outboxes, frame, surface, grants, policies, schemas, made, made_outboxes, relations,
 // drop, build, sections, mentions, problems.
 package objects
 
@@ -136,6 +136,9 @@ func (b *builder) inboxes(view render.Extension) {
 	if len(view.Contiguous()) > 0 {
 		b.add("catalog/pgt_inbox_sequences.sql", view, dumpedWhere("where is_expired"))
 	}
+	if view.Journals() {
+		names = append(names, "pgt_inbox_touched")
+	}
 	b.add("inbox/inbox_is_my_partition.sql", view)
 	for _, name := range names {
 		b.add("inbox/"+name+".sql", view)
@@ -161,6 +164,9 @@ func (b *builder) wireFormats(view render.Extension) {
 
 // inbox adds everything of one inbox, its table first.
 func (b *builder) inbox(view render.Extension, i render.Inbox) {
+	if i.Journal != nil {
+		b.journalNumbers(i)
+	}
 	if i.Own == nil {
 		b.add("inbox/table.sql", i, holds)
 	} else {
@@ -171,6 +177,9 @@ func (b *builder) inbox(view render.Extension, i render.Inbox) {
 	}
 	if i.Own == nil {
 		b.add("inbox/order_index.sql", i)
+	}
+	if i.Journal != nil {
+		b.journal(i)
 	}
 	// A sequence that was lost may start again: some are hints, and with the others the inbox is counted again.
 	restarted := func(sequence render.Name) option {

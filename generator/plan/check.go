@@ -32,11 +32,15 @@ func CheckReading(s *spec.Spec) *diag.List { return Check(s).Without(KnownByServ
 func checkExpressions(s *spec.Spec, errs *diag.List) {
 	for n := range s.Inboxes {
 		i := &s.Inboxes[n]
-		if i.EventID == "" {
-			continue
+		if i.EventID != "" {
+			if err := sqltext.CheckExpression(i.EventID); err != nil {
+				errs.Add(badExpression(i.Field("event_id"), "event_id", err))
+			}
 		}
-		if err := sqltext.CheckExpression(i.EventID); err != nil {
-			errs.Add(badExpression(i.Field("event_id"), "event_id", err))
+		if i.Journal != nil && i.Journal.Tag != "" {
+			if err := sqltext.CheckExpression(i.Journal.Tag); err != nil {
+				errs.Add(badExpression(i.Journal.Field("tag"), "tag", err))
+			}
 		}
 	}
 }
@@ -86,6 +90,9 @@ func endsQuotes(s *spec.Spec, errs *diag.List) {
 		report(i.Field("name"), "inbox name", i.Name)
 		report(i.Field("schema"), "schema", i.Schema)
 		report(i.Field("event_id"), "event_id", i.EventID)
+		if i.Journal != nil {
+			report(i.Journal.Field("tag"), "tag", i.Journal.Tag)
+		}
 		report(i.Field("table"), "table", i.Table)
 		for _, column := range i.Columns.Named() {
 			report(i.Columns.Field(column.Field), "column "+column.Field, column.Name)

@@ -84,6 +84,15 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 			v.Columns.Sequence = v.Ordering.Sequence
 		}
 	}
+	if j := i.Journal; j != nil {
+		v.Journal = &render.Journal{Tag: expression(j.Tag), Sequence: schemasOf(s).InInternal(spec.DerivedName(i.Name + "_sequence_no"))}
+		if j.PayloadIndex {
+			v.Journal.PayloadIndex = render.Name{Schema: i.DerivedSchema(s.Extension), Name: spec.DerivedName(i.Name + "_payload")}
+		}
+		if j.CoveringIndex {
+			v.Journal.CoveringIndex = render.Name{Schema: i.DerivedSchema(s.Extension), Name: spec.DerivedName(i.Name + "_journal")}
+		}
+	}
 	if i.Notify {
 		v.Notify = &render.Notify{Schemas: schemasOf(s), Table: v.Table, Trigger: "sluice_notify", Channel: render.InboxChannel, Payload: i.Name}
 	}

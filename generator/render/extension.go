@@ -121,6 +121,11 @@ func (e Extension) Windows() bool {
 	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.Window != "" })
 }
 
+// Journals reports whether an inbox is a journal.
+func (e Extension) Journals() bool {
+	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.Journal != nil })
+}
+
 // CronInboxes reports whether a cron expression says when an inbox's frequent work is due.
 func (e Extension) CronInboxes() bool {
 	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.LastDue != nil })

@@ -32,6 +32,8 @@ type Inbox struct {
 
 	Ordering *Ordering // of the messages of an aggregate; nil if there is none
 
+	Journal *Journal // columns and indexes by which applications query messages; nil if there are none
+
 	Materialize bool // pending messages and dead letters are stream tables
 
 	ProcessedRetention string // interval constants; empty where the settings rule
@@ -57,6 +59,13 @@ type InboxRelations struct {
 	Attempts                                      []Attempts
 	PastIDs, PastIDsIndex                         Name // of an inbox with a window
 	Feed                                          Name // the outbox of its change feed; empty if it has none
+}
+
+// Journal is what an inbox has more as a journal.
+type Journal struct {
+	Tag                         string // expression over payload; empty if applications set it
+	Sequence                    Name
+	PayloadIndex, CoveringIndex Name // empty for none
 }
 
 // Attempts is a sequence that counts the attempts of one message of an inbox at a time.

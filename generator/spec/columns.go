@@ -9,9 +9,10 @@ import (
 
 var (
 	// textColumns and otherColumns are what every managed inbox has.
-	textColumns   = []string{"event_id", "event_type", "source", "aggregate_id", "trace_id"}
-	otherColumns  = []string{"payload", "received_at", "processed_at", "error", "retry_count"}
-	systemColumns = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
+	textColumns    = []string{"event_id", "event_type", "source", "aggregate_id", "trace_id"}
+	otherColumns   = []string{"payload", "received_at", "processed_at", "error", "retry_count"}
+	journalColumns = []string{"sequence_no", "tag", "status", "updated_at"}
+	systemColumns  = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
 )
 
 // ColumnName is a field of Columns and the name that it gives.
@@ -46,6 +47,9 @@ func (c checker) managedColumns(i *Inbox) {
 	taken := append(slices.Clone(textColumns), otherColumns...)
 	if i.BackOff() != nil {
 		taken = append(taken, "available_at")
+	}
+	if i.Journal != nil {
+		taken = append(taken, journalColumns...)
 	}
 	add := func(at diag.Pos, option, column string) {
 		switch {

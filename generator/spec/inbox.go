@@ -28,6 +28,7 @@ type Inbox struct {
 	Tenant      string    `yaml:"tenant" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Row-level security by this column."`
 	Materialize bool      `yaml:"materialize" jsonschema:"default=false" jsonschema_description:"Makes pending and dead letters stream tables rather than views."`
 	ChangeFeed  bool      `yaml:"change_feed" jsonschema:"default=false" jsonschema_description:"An event outbox of the inbox's own inserts, in the same transaction."`
+	Journal     *Journal  `yaml:"journal" spec:"switch" jsonschema_description:"Keeps the inbox as a journal that others query: columns sequence_no, tag, status and updated_at, and indexes; true, or options."`
 	DeadLetter  bool      `yaml:"dead_letter" jsonschema:"default=true" jsonschema_description:"Creates <inbox>_dlq."`
 	Stats       bool      `yaml:"stats" jsonschema:"default=true" jsonschema_description:"Creates <inbox>_stats."`
 	Notify      bool      `yaml:"notify" jsonschema:"default=false" jsonschema_description:"Notifies listeners when a transaction that stores messages commits."`
@@ -44,6 +45,14 @@ type Inbox struct {
 	RenamedFrom string    `yaml:"renamed_from" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Former name; keeps the data across the rename."`
 	Relation    Name      `yaml:"-"` // the table, managed or not
 	Feed        string    `yaml:"-"` // the outbox of its change feed, once that is one of the spec's
+}
+
+// Journal adds columns and indexes to a managed inbox by which applications query its messages.
+type Journal struct {
+	Place         `yaml:"-"`
+	Tag           string `yaml:"tag" jsonschema:"minLength=1" jsonschema_description:"An expression over payload that computes the tag, such as payload->>'region'; default: applications set it."`
+	PayloadIndex  bool   `yaml:"payload_index" jsonschema:"default=true" jsonschema_description:"A GIN index on payload, for queries by @>."`
+	CoveringIndex bool   `yaml:"covering_index" jsonschema:"default=true" jsonschema_description:"An index on event_type that includes the journal's columns. Marking a message then writes every index of the table."`
 }
 
 // Wired reports whether an inbox has a wire format.

@@ -47,6 +47,9 @@ func (TableOutbox) JSONSchemaExtend(s *jsonschema.Schema) {
 	*s = jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "boolean"}, &options}}
 }
 
+// JSONSchemaExtend allows true and false in place of options.
+func (Journal) JSONSchemaExtend(s *jsonschema.Schema) { TableOutbox{}.JSONSchemaExtend(s) }
+
 // JSONSchemaExtend allows none in place of options.
 func (Retry) JSONSchemaExtend(s *jsonschema.Schema) {
 	options := *s

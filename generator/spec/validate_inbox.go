@@ -43,7 +43,7 @@ func firstGiven(p Place, fields ...string) diag.Pos {
 // adoptedInbox refuses whatever would alter the user's table.
 func (c checker) adoptedInbox(i *Inbox) {
 	c.tableName(i.Field("table"), "table", i.Table)
-	for _, option := range []string{"schema", "event_id", "tenant", "dedup_window", "retention"} {
+	for _, option := range []string{"schema", "event_id", "tenant", "journal", "dedup_window", "retention"} {
 		if i.Given(option) {
 			c.report(i.Field(option), managedOnly, option, i.Name)
 		}

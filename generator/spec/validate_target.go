@@ -31,6 +31,7 @@ var insteadOnCockroach = map[string]string{
 	"renamed_from":  "no upgrades are generated for this target; rename the tables by ALTER TABLE",
 	"ordering":      "leave it out; messages are claimed in the order in which they are due",
 	"priority":      "leave it out; messages are claimed in the order in which they are due",
+	"journal":       "leave it out; add columns by ALTER TABLE",
 	"table":         "leave it out; the table of an inbox is managed on this target",
 	"roles":         "name roles of the whole extension",
 	"idle_group":    "leave it out; there are no consumer groups on this target",

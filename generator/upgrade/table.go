@@ -101,6 +101,9 @@ func (c *tableChange) addColumn(o Object, column sqltext.ColumnDefinition) {
 	lock := brief
 	if column.Default != "" {
 		parts = append(parts, "default", column.Default)
+		if strings.Contains(column.Default, "nextval(") || strings.Contains(column.Default, "clock_timestamp(") {
+			lock = rewrites // another value for each row
+		}
 	}
 	if column.Generated != "" {
 		parts = append(parts, "generated always as ("+column.Generated+") stored")

@@ -56,7 +56,7 @@ version: 1
 extension: {name: sluice_dump_test, version: 1.2.3, schema: app}
 inboxes:
   - {name: orders, roles: {consumer: dump_consumer}, retry: {backoff: constant, initial: 1h}, retention: {processed: 1h, dead_letter: 9h}, dedup_window: 7d}
-  - {name: Odd "one", schema: Other one, event_id: payload->>'id', change_feed: true}
+  - {name: Odd "one", schema: Other one, event_id: payload->>'id', change_feed: true, journal: true}
   - {name: "Wire's", wire_format: debezium}
   - {name: sorted, ordering: {sequence: number}}
 outboxes:
@@ -106,6 +106,7 @@ from generate_series(1, 500) i`,
 
 // states are what must be the same before and after.
 var states = []string{
+	`select last_value::text from app_internal."Odd ""one""_sequence_no"`,
 	"select r::text from app_internal.pgt_rights r",
 	"select format('%s %s %s', p.polrelid::regclass, p.polname, pg_get_expr(coalesce(p.polqual, p.polwithcheck), p.polrelid)) from pg_policy p join pg_class c on c.oid = p.polrelid and c.relrowsecurity",
 	"select i::text from app.orders i",
