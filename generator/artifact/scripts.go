@@ -112,7 +112,7 @@ func uninstall(m upgrade.Manifest) string {
 // UninstallBut is Uninstall without the objects that do not exist or that others made.
 func UninstallBut(m upgrade.Manifest, gone func(id string) bool) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "select %s.detach();\n\n", sqltext.Ident(m.Schema))
+	fmt.Fprintf(&out, "%sselect %s.detach();\n\n", dropCreated(m), sqltext.Ident(m.Schema))
 	for n := len(m.Objects) - 1; n >= 0; n-- {
 		o := m.Objects[n]
 		_, table, _ := strings.Cut(o.Signature, " on ")
@@ -133,8 +133,17 @@ func UninstallExtension(m upgrade.Manifest) string {
 			drops.WriteString(o.Drop)
 		}
 	}
-	return fmt.Sprintf("select %s.detach();\ndo $do$\nbegin\n    drop extension %s;\nexception when dependent_objects_still_exist then\n%s    drop extension %s;\nend;\n$do$;\n%s",
+	return dropCreated(m) + fmt.Sprintf("select %s.detach();\ndo $do$\nbegin\n    drop extension %s;\nexception when dependent_objects_still_exist then\n%s    drop extension %s;\nend;\n$do$;\n%s",
 		sqltext.Ident(m.Schema), name, schemas.String(), name, drops.String())
+}
+
+// dropCreated drops the inboxes that functions created; empty if none do.
+func dropCreated(m upgrade.Manifest) string {
+	if !m.CreatesInboxes() {
+		return ""
+	}
+	schema := sqltext.Ident(m.Schema)
+	return fmt.Sprintf("select %[1]s.drop_inbox(c.inbox_name, p_cascade => true) from %[1]s.pgt_inbox_config c where c.is_imperative;\n", schema)
 }
 
 // extensionScript is name--version.sql, which CREATE EXTENSION runs.

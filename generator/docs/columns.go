@@ -145,6 +145,7 @@ var columns = map[string][]column{
 		{"rows_schema", "", "The schema of the table, or of the view that shows an existing table."},
 		{"rows_table", "", "Its name."},
 		{"created_at", "", "When it was installed."},
+		{"is_imperative", "", "Whether `create_inbox` made it."},
 	},
 	"pgt_inbox_quarantine": {
 		{"inbox_name", "", "The inbox that the document was sent to."},

@@ -1,7 +1,7 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
 //
-// Files call downwards: objects, inbox_ordering, inbox_journal, first_names, stream_tables, immediate, outboxes, frame, surface, grants, policies, schemas, made, made_outboxes, relations,
-// drop, build, sections, mentions, problems.
+// Files call downwards: objects, inbox_ordering, inbox_journal, first_names, stream_tables, immediate, outboxes, frame, surface, imperative, grants,
+// policies, schemas, made, made_outboxes, relations, drop, build, sections, mentions, problems.
 package objects
 
 import (
@@ -31,7 +31,13 @@ func Of(p *plan.Plan, errs *diag.List) *Objects {
 	if !errs.Empty() {
 		return nil
 	}
-	return &Objects{List: inSections(b.objects), Made: madeOf(p.View), Origins: b.origins}
+	made := madeOf(p.View)
+	for _, o := range b.objects {
+		if o.Template == "imperative/pgt_inbox_script" {
+			made = append(made, upgrade.Created(p.View.Extension, p.View.SchemaName, p.View.InternalName, o.SQL)...)
+		}
+	}
+	return &Objects{List: inSections(b.objects), Made: made, Origins: b.origins}
 }
 
 // all adds everything, in an order in which it can be created.
@@ -60,6 +66,11 @@ func (b *builder) all(p *plan.Plan) {
 	b.reads(view)
 	b.streamTables(p)
 	b.at = Origin{"the extension", "", s.Extension.At, s.Extension.Field("schema")}
+	if view.FromSQL != nil {
+		one := b.apart()
+		one.inbox(view, *view.FromSQL)
+		b.imperative(s, view, one)
+	}
 	b.interfaces(view)
 	b.grants(p)
 }
@@ -94,7 +105,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	if view.Notifies() {
 		b.add("shared/pgt_notify.sql", view)
 	}
-	if len(view.Inboxes) > 0 {
+	if view.HasInboxes() {
 		b.inboxes(view)
 	}
 	if len(view.StreamTables) > 0 {
@@ -110,7 +121,11 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 
 // inboxes adds the objects that all inboxes share, without the functions that users call.
 func (b *builder) inboxes(view render.Extension) {
-	b.add("catalog/pgt_inbox_config.sql", view)
+	if view.FromSQL != nil {
+		b.add("catalog/pgt_inbox_config.sql", view, dumpedWhere("where is_imperative"))
+	} else {
+		b.add("catalog/pgt_inbox_config.sql", view)
+	}
 	b.add("catalog/pgt_inbox_claims.sql", view, dumpedWhere("where no = 0"))
 	b.add("catalog/pgt_inbox_progress.sql", view)
 	b.add("catalog/pgt_inbox_deltas.sql", view, dumpedWhere("where is_expired"))
@@ -268,7 +283,7 @@ func (b *builder) ownTable(view render.Extension, i render.Inbox) {
 
 // interfaces adds the functions that users call, and the scheduler.
 func (b *builder) interfaces(view render.Extension) {
-	if len(view.Inboxes) > 0 {
+	if view.HasInboxes() {
 		for _, template := range []string{
 			"inbox_is_my_partition_of", "inbox_receive", "inbox_receive_many", "inbox_pending", "inbox_claim",
 			"pgt_require_marked", "inbox_mark_processed", "inbox_mark_processed_any", "inbox_mark_processed_many",

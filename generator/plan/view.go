@@ -23,6 +23,12 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 	for n := range view.Inboxes {
 		view.Inboxes[n].Windows = view.Windows()
 	}
+	if s.Extension.Imperative {
+		any := spec.NewInbox(render.AnyInbox, render.AnySchema)
+		any.MaxRetries = render.AnyRetries
+		inbox := viewOfInbox(s, &any)
+		view.FromSQL = &inbox
+	}
 	view.Outboxes, view.Groups = viewOfOutboxes(s)
 	view.GroupLock = groupLock(s)
 	return view
@@ -31,7 +37,7 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 // settingsOf are the settings that something of a spec reads.
 func settingsOf(s *spec.Spec, view render.Extension) []render.Setting {
 	readers := map[spec.Reader]bool{
-		spec.OfInboxes:        len(s.Inboxes) > 0,
+		spec.OfInboxes:        view.HasInboxes(),
 		spec.OfOrderedInboxes: slices.ContainsFunc(s.Inboxes, func(i spec.Inbox) bool { return i.Ordering != nil }),
 		spec.OfOutboxes:       len(view.Outboxes) > 0,
 		spec.OfChanges:        len(view.MadeOutboxes()) > 0,

@@ -13,10 +13,12 @@ type Extension struct {
 	Version   string
 	Every     time.Duration // between two ticks
 	Inboxes   []Inbox
+	FromSQL   *Inbox // stands for inboxes that functions create at run time; nil if none do
 	Outboxes  []Outbox
 	Groups    []Group
 	GroupLock string // first key of the advisory locks of consumer groups
 	Settings  []Setting
+	one       bool // it is the view of a single inbox that a function creates
 
 	Plan
 }
@@ -133,7 +135,7 @@ func (e Extension) CronInboxes() bool {
 
 // RareInboxes reports whether the frequent work of an inbox is due less often than every tick.
 func (e Extension) RareInboxes() bool {
-	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.DueAfter != "" })
+	return e.FromSQL != nil || slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.DueAfter != "" })
 }
 
 // Schema is a schema that the extension makes where it is missing.

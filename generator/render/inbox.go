@@ -116,7 +116,7 @@ func (i Inbox) IsDead(a string) string {
 // DueAt is when row a of the retry queue may be claimed: the clock of a sender may be ahead of the server's, which delays nothing.
 func (e Extension) DueAt(a string) string {
 	arrived := fmt.Sprintf("least(%s.received_at, clock_timestamp())", a)
-	if len(e.WithoutDelay()) == len(e.Inboxes) {
+	if len(e.WithoutDelay()) == len(e.kinds()) {
 		return arrived
 	}
 	return fmt.Sprintf("coalesce(%s, %s)", e.AvailableAt(a), arrived)
@@ -127,7 +127,7 @@ func (e Extension) AvailableAt(a string) string {
 	switch len(e.WithoutDelay()) {
 	case 0:
 		return a + ".available_at"
-	case len(e.Inboxes):
+	case len(e.kinds()):
 		return "null::timestamptz"
 	default: // not all inboxes have the column
 		return fmt.Sprintf("(to_jsonb(%s) ->> 'available_at')::timestamptz", a)

@@ -60,6 +60,14 @@ func (s *Spec) Wired() bool {
 	return slices.ContainsFunc(s.Inboxes, func(i Inbox) bool { return i.WireFormat != WireNative })
 }
 
+// NewInbox is a managed inbox with a default for every option.
+func NewInbox(name, schema string) Inbox {
+	i := Inbox{Name: name}
+	setDefaults(reflect.ValueOf(&i).Elem())
+	i.complete(schema)
+	return i
+}
+
 // Managed reports whether the generator owns the inbox's table.
 func (i *Inbox) Managed() bool { return i.Table == "" }
 

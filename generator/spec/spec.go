@@ -54,6 +54,8 @@ type Extension struct {
 	Postgres string `yaml:"postgres" jsonschema:"default=14+,enum=14+,enum=15+,enum=16+,enum=17+,enum=18+" jsonschema_description:"Oldest server to support."`
 	Target   string `yaml:"target" jsonschema:"default=postgres,enum=postgres,enum=citus,enum=cockroachdb" jsonschema_description:"The kind of server."`
 	Oldest   int    `yaml:"-"` // the number in Postgres
+
+	Imperative bool `yaml:"imperative" jsonschema:"default=false" jsonschema_description:"Functions that create and drop inboxes at run time: create_inbox, drop_inbox."`
 }
 
 // Roles are the group roles that receive grants, on all inboxes and outboxes or on one; an empty name means none.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Step is one thing that an upgrade does to one object.
@@ -58,14 +60,15 @@ type differ struct {
 	from, to Manifest
 	member   bool // objects are members of an extension
 	old, new map[string]Object
-	dropped  map[string]bool // objects of from that are dropped, to be created again if to has them; all three by identity
+	dropped  map[string]bool // objects of from that are dropped, to be created again if to has them; all by identity
+	adopted  map[string]bool // tables that a function may have created
 	plan     Plan
 }
 
 // Derive compares two versions; member says whether their objects are members of an extension. It fails where no steps are known that
 // keep the data.
 func Derive(from, to Manifest, member bool) (Plan, error) {
-	d := &differ{from: withIdentities(from), to: withIdentities(to), member: member, dropped: map[string]bool{}, plan: Plan{From: from.Version, To: to.Version}}
+	d := &differ{from: withIdentities(from), to: withIdentities(to), member: member, dropped: map[string]bool{}, adopted: map[string]bool{}, plan: Plan{From: from.Version, To: to.Version}}
 	d.old, d.new = byIdentity(d.from.Objects), byIdentity(d.to.Objects)
 	if from.Extension != to.Extension || from.Schema != to.Schema {
 		return d.plan, fmt.Errorf("extension %s in schema %s cannot become extension %s in schema %s: install the new one beside it, and move the data",
@@ -82,6 +85,7 @@ func Derive(from, to Manifest, member bool) (Plan, error) {
 		return d.plan, err
 	}
 	d.chooseDrops(changes)
+	d.adopt()
 	d.dropMade()
 	d.dropObjects()
 	d.forget()
@@ -89,6 +93,7 @@ func Derive(from, to Manifest, member bool) (Plan, error) {
 	d.rename()
 	d.createObjects(changes)
 	d.remake()
+	d.recount()
 	d.dropSchemas()
 	return d.plan.lockedFirst(from, to).grouped(from, to), nil
 }
@@ -167,7 +172,7 @@ func (d *differ) createObjects(changes map[string]tableChange) {
 		case !was && o.Kind == "schema": // is there
 		case !was:
 			made[o.identity()] = true
-			d.add(Step{Action: "add", Object: o.ID(), SQL: o.Create(d.member), Lock: d.lockOfNew(o)})
+			d.add(Step{Action: "add", Object: o.ID(), SQL: d.orThere(o).Create(d.member), Lock: d.lockOfNew(o)})
 		case d.dropped[o.identity()]:
 			made[o.identity()] = true
 			d.add(Step{Action: "change", Object: o.ID(), SQL: o.Create(d.member), Lock: d.lockOfNew(o)})
@@ -218,6 +223,9 @@ func (d *differ) change(before, o Object, table tableChange) {
 		step.Loses = table.loses
 		if d.member && o.Dump && (!before.Dump || before.DumpWhere != o.DumpWhere) {
 			step.SQL += o.keptSQL()
+		} else if d.member && before.Dump && !o.Dump { // what a dump keeps, perhaps by a column that goes, can only be forgotten with the membership
+			extension := sqltext.Ident(d.to.Extension)
+			step.SQL = fmt.Sprintf("alter extension %[1]s drop table %[2]s;\nalter extension %[1]s add table %[2]s;\n", extension, o.Signature) + step.SQL
 		}
 	case "row":
 		step.SQL = d.upsert(o)

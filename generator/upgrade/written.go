@@ -57,7 +57,7 @@ func (p Plan) lockedFirst(from, to Manifest) Plan {
 // firstLocks are the statements that take the advisory locks which sessions take before any table.
 func firstLocks(from, to Manifest) (locks []string) {
 	for _, m := range from.Made {
-		if _, stays := identifiedAs(to.Made, m.identity()); !stays && m.First != "" {
+		if _, stays := identifiedAs(to.Made, m.identity()); m.First != "" && (!stays || m.Kind == createdInboxes) {
 			locks = append(locks, m.First)
 		}
 	}

@@ -104,12 +104,18 @@ func (n naming) replacer() *strings.Replacer {
 	return strings.NewReplacer("S_internal.", quoted(generator.InternalSchema(n.schema))+".", "S.", quoted(n.schema)+".", "(N", "("+literal(n.inbox), " T ", " "+quoted(n.inboxSchema, n.inbox)+" ")
 }
 
-// live lets messages live and looks at what is left of them.
+// live lets messages live, and looks at what is left of them.
 func (n naming) live(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	for _, sql := range pgtest.Split(n.replacer().Replace(life)) {
 		run(t, conn, sql)
 	}
+	n.left(t, conn)
+}
+
+// left looks at what is left of messages.
+func (n naming) left(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
 	ask := n.replacer().Replace("select string_agg(event_id, ' ') from S.inbox_pending(N) union all select pending_count || ' ' || dlq_count || ' ' || processed_count from S.inbox_status() where dlq_count > 0 order by 1")
 	if got, want := fmt.Sprint(pgtest.Column[string](t, conn, ask)), "[1 1 1 c]"; got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -91,7 +91,19 @@ func (r *Removed) whatIsThere(ctx context.Context, tx pgx.Tx, m upgrade.Manifest
 // lockAndCount keeps writers out, so that what is counted is what goes.
 func lockAndCount(ctx context.Context, tx pgx.Tx, m upgrade.Manifest, gone map[string]bool) ([]Loss, error) {
 	var losses []Loss
-	for _, table := range m.Holding() {
+	tables := m.Holding()
+	if created := m.CreatedTables(); created != "" {
+		rows, err := tx.Query(ctx, created)
+		if err != nil {
+			return nil, err
+		}
+		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, names...)
+	}
+	for _, table := range tables {
 		if gone["table "+table] {
 			continue
 		}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/generator/spec"
+)
+
+func newSpec() *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "spec",
+		Short: "Specs from databases",
+	}, newSpecPull())
+}
+
+func newSpecPull() *cobra.Command {
+	var schema func() (string, error)
+	command := &cobra.Command{
+		Use:   "pull",
+		Short: "Writes the inboxes that create_inbox made as a part of a spec",
+		Long: "Prints the inboxes that create_inbox made in a database as a part of a spec: a file of its own beside the other files of the spec's\n" +
+			"directory. Generated and applied, it takes these inboxes over with their messages; the spec rules them from then on. The extension\n" +
+			"is that of the spec; with --schema it needs nothing but the database.",
+		Example: "  sluice spec pull --dsn postgres://localhost/shop > specs/shop/created.yaml",
+		Args:    cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			schema, err := schema()
+			if err != nil {
+				return err
+			}
+			var created live.Created
+			err = looking(cmd, func(ctx context.Context, conn *pgx.Conn) (err error) {
+				created, err = live.ReadCreated(ctx, conn, schema)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if len(created.Inboxes) == 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "extension %s has no inboxes that create_inbox made\n", created.Extension)
+			}
+			var inboxes []spec.Inbox
+			for _, i := range created.Inboxes {
+				inboxes = append(inboxes, inSpec(i, schema))
+			}
+			text, err := spec.InboxesText(inboxes, schema)
+			if err == nil {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "# Inboxes that create_inbox made in extension %s, written by \"sluice spec pull\".\n%s", created.Extension, text)
+			}
+			return err
+		}),
+	}
+	schema = withSchema(command)
+	return command
+}
+
+// inSpec is the inbox of a spec that has the options of one that create_inbox made.
+func inSpec(created live.CreatedInbox, schema string) spec.Inbox {
+	i := spec.NewInbox(created.Name, schema)
+	i.Schema, i.MaxRetries, i.DeadLetter, i.Stats = created.Schema, created.MaxRetries, created.DeadLetter, created.Stats
+	if every, err := spec.ParseDuration(created.Schedule); err == nil {
+		i.Schedule = spec.Schedule{Every: every}
+	}
+	if created.Kept != nil {
+		kept := spec.Duration(time.Duration(*created.Kept * float64(time.Second)))
+		i.Retention.Processed = &kept
+	}
+	return i
+}

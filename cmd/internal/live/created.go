@@ -1,0 +1,57 @@
+package live
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// Created are the inboxes that functions of an extension created.
+type Created struct {
+	Extension string
+	Inboxes   []CreatedInbox
+}
+
+// CreatedInbox is one of them, as the catalog has it.
+type CreatedInbox struct {
+	Name       string   `db:"inbox_name"`
+	Schema     string   `db:"inbox_schema"`
+	MaxRetries int      `db:"max_retries"`
+	Schedule   string   `db:"schedule"`
+	DeadLetter bool     `db:"with_dead_letter"`
+	Stats      bool     `db:"with_stats"`
+	Kept       *float64 `db:"kept"` // seconds
+}
+
+const createdQuery = `
+	select c.inbox_name, c.inbox_schema::text as inbox_schema, c.max_retries, c.schedule, c.with_dead_letter, c.with_stats,
+	       extract(epoch from c.processed_retention)::float8 as kept
+	from %[1]s.pgt_inbox_config c
+	where c.is_imperative
+	order by c.inbox_name collate "C"`
+
+// ReadCreated reads the inboxes that functions created. It returns a Refusal if nothing is installed.
+func ReadCreated(ctx context.Context, conn *pgx.Conn, schema string) (created Created, err error) {
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err = pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error {
+		found, err := installed(ctx, tx, schema)
+		if err == nil && found.Name == "" {
+			err = nothingIn(tx, schema)
+		}
+		if err != nil {
+			return err
+		}
+		created.Extension = found.Name
+		var there bool
+		err = tx.QueryRow(ctx, "select exists (select from pg_attribute a where a.attrelid = to_regclass($1) and a.attname = 'is_imperative')",
+			sqltext.Qualified(schema, "pgt_inbox_config")).Scan(&there)
+		if err != nil || !there {
+			return err
+		}
+		created.Inboxes, err = collect[CreatedInbox](reader{ctx, tx, schema}, createdQuery)
+		return err
+	})
+	return created, err
+}

@@ -1,0 +1,56 @@
+package spec
+
+import (
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// InboxesText is a part of a spec: managed inboxes with the options that are not the default. Schema is the extension's.
+func InboxesText(inboxes []Inbox, schema string) (string, error) {
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	for _, i := range inboxes {
+		usual, item := NewInbox(i.Name, schema), &yaml.Node{Kind: yaml.MappingNode}
+		field := func(name, value, otherwise string) {
+			if value != otherwise {
+				item.Content = append(item.Content, scalarNode(name), scalarNode(value))
+			}
+		}
+		flag := func(name string, value bool) {
+			if !value {
+				item.Content = append(item.Content, scalarNode(name), &yaml.Node{Kind: yaml.ScalarNode, Value: "false"})
+			}
+		}
+		item.Content = append(item.Content, scalarNode("name"), scalarNode(i.Name))
+		field("schema", i.Schema, usual.Schema)
+		if i.MaxRetries != usual.MaxRetries {
+			item.Content = append(item.Content, scalarNode("max_retries"), &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.Itoa(i.MaxRetries)})
+		}
+		field("schedule", i.Schedule.String(), usual.Schedule.String())
+		flag("dead_letter", i.DeadLetter)
+		flag("stats", i.Stats)
+		if kept := i.Retention.Processed; kept != nil {
+			item.Content = append(item.Content, scalarNode("retention"), &yaml.Node{
+				Kind: yaml.MappingNode, Style: yaml.FlowStyle, Content: []*yaml.Node{scalarNode("processed"), scalarNode(kept.String())},
+			})
+		}
+		list.Content = append(list.Content, item)
+	}
+	if len(inboxes) == 0 {
+		list.Style = yaml.FlowStyle
+	}
+	var text strings.Builder
+	encoder := yaml.NewEncoder(&text)
+	encoder.SetIndent(2)
+	version := &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.Itoa(FormatVersion)}
+	err := encoder.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalarNode("version"), version, scalarNode("inboxes"), list}})
+	return text.String(), err
+}
+
+// scalarNode is a text, quoted where YAML needs that.
+func scalarNode(text string) *yaml.Node {
+	node := &yaml.Node{}
+	node.SetString(text)
+	return node
+}

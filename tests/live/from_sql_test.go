@@ -1,0 +1,255 @@
+package live
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/plan"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/live/livetest"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+const fromSQL = "version: 1\nextension: {name: sluice_from_sql, version: 1.0.0, imperative: true}\n"
+
+// TestNamesFromSQL is TestNames for inboxes that create_inbox makes: nothing is left of one that is dropped.
+func TestNamesFromSQL(t *testing.T) {
+	for _, n := range namings {
+		t.Run(n.what, func(t *testing.T) {
+			extension := installed.Text(t, fmt.Sprintf("version: 1\nextension: {name: %s, version: 1.0.0, schema: %s, imperative: true}\nroles: {consumer: %s}\n",
+				n.extension, yaml(n.schema), yaml(n.role)))
+			db := pgtest.DB(t)
+			db.SuperExec(t, "create role "+quoted(n.role)+"; grant "+quoted(n.role)+" to "+pgtest.Owner)
+			defer db.SuperExec(t, "drop owned by "+quoted(n.role)+"; drop role "+quoted(n.role))
+			conn := db.Connect(t)
+			run(t, conn, "create schema if not exists "+quoted(n.inboxSchema))
+			run(t, conn, extension.Install(generator.Plain))
+			run(t, conn, n.replacer().Replace("select S.create_inbox('first'); select S.drop_inbox('first', p_cascade => true)"))
+			before := leftovers(t, conn)
+			run(t, conn, n.replacer().Replace("select S.create_inbox(N, p_schema => ")+literal(n.inboxSchema)+")")
+			for _, sql := range pgtest.Split(n.replacer().Replace(life)) {
+				if !strings.Contains(sql, "inbox_receive_wire(") {
+					run(t, conn, sql)
+				}
+			}
+			n.left(t, conn)
+			n.role_(t, conn)
+			pgtest.CheckPlpgsql(t, db, quoted(n.schema))
+			run(t, conn, n.replacer().Replace("select S.drop_inbox(N, p_cascade => true)"))
+			if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
+				t.Errorf("left behind: %q", after)
+			}
+		})
+	}
+}
+
+// hostile makes a name of what ends quotes, means something to format(), or stands for a name itself.
+func hostile(random *rand.Rand) string {
+	parts := []string{
+		"'", `"`, "''", `""`, "$$", "$function$", "$do$", "$sql$", "$script$", "$", `\`, `\'`, "%", "%s", "%I", "%1$s", "%3$L", "~inbox~", "~schema~", "1000000007",
+		"'; drop table canary; --", `"; drop table canary; --`, "/*", "*/", "--", "\n", "\t", "\u0085", ";", "é", "🐘", "ß", "select", "pgt_", ".", " ", "a", "{{.Name}}", "$1", "E'", "U&'",
+	}
+	var name strings.Builder
+	for range 1 + random.IntN(5) {
+		name.WriteString(parts[random.IntN(len(parts))])
+	}
+	if random.IntN(10) == 0 {
+		name.WriteString(strings.Repeat("é", random.IntN(30)))
+	}
+	return name.String()
+}
+
+// refusedInSpec reports whether a spec may not have an inbox of a name.
+func refusedInSpec(t *testing.T, name string) bool {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := os.WriteFile(path, []byte(fromSQL+"inboxes: [{name: "+strconv.QuoteToASCII(name)+"}]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	specs, errs := spec.Load(path)
+	return !errs.Empty() || !plan.Check(specs[0]).Empty()
+}
+
+// TestHostileNamesFromSQL gives names to create_inbox that are refused as in a spec, by a stated error, or become those of an inbox that works and goes without a trace.
+func TestHostileNamesFromSQL(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	fmt.Sscan(os.Getenv("SLUICE_TEST_SEED"), &seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	db := installed.DB(t, installed.Text(t, fromSQL))
+	conn := db.Connect(t)
+	run(t, conn, "create table canary ()")
+	before := leftovers(t, conn)
+	created, times, names := 0, 200, []string(nil)
+	if pgtest.Long() {
+		times = 1000
+	}
+	for n := range times {
+		if n%40 == 0 { // a session keeps the plans of functions that are gone, and looks through them whenever anything is dropped
+			conn = db.Connect(t)
+		}
+		name := hostile(random)
+		_, err := conn.Exec(t.Context(), "select pgtrickle.create_inbox($1)", name)
+		if refused := refusedInSpec(t, name); refused != (err != nil) || err != nil && !strings.Contains(pgtest.ErrorText(err), "(22023)") {
+			t.Fatalf("seed %d: inbox %q: %v; a spec refuses it: %t", seed, name, err, refused)
+		}
+		if err != nil {
+			continue
+		}
+		created++
+		names = append(names, name)
+		useHostile(t, conn, seed, name, hostile(random))
+		if created%20 == 0 {
+			run(t, conn, "call pgtrickle.tick()")
+		}
+		if _, err := conn.Exec(t.Context(), "select pgtrickle.drop_inbox($1, p_cascade => true)", name); err != nil {
+			t.Fatalf("seed %d: inbox %q: %s", seed, name, pgtest.ErrorText(err))
+		}
+	}
+	if after := leftovers(t, conn); created < 100 || fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("seed %d: %d created, left behind %q", seed, created, after)
+	}
+	if failed := pgtest.Column[string](t, conn, "select last_error from pgtrickle_internal.pgt_tasks where last_error is not null"); len(failed) > 0 {
+		t.Errorf("seed %d: tasks failed: %q", seed, failed)
+	}
+
+	// The same names in a spec.
+	slices.Sort(names)
+	text := "version: 1\nextension: {name: sluice_hostile, version: 1.0.0}\ninboxes:\n"
+	for _, name := range slices.Compact(names)[:50] {
+		text += "  - name: " + strconv.QuoteToASCII(name) + "\n"
+	}
+	other := pgtest.DB(t)
+	conn = other.Connect(t)
+	run(t, conn, "create table canary ()")
+	before = leftovers(t, conn)
+	extension := installed.Text(t, text)
+	run(t, conn, extension.Install(generator.Plain))
+	for _, name := range slices.Compact(names)[:50] {
+		useHostile(t, conn, seed, name, hostile(random))
+	}
+	run(t, conn, "call pgtrickle.tick()")
+	run(t, conn, extension.Uninstall())
+	if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("seed %d: left behind %q", seed, after)
+	}
+}
+
+// useHostile sends a message whose id, type and payload are a value, and marks it.
+func useHostile(t *testing.T, conn *pgx.Conn, seed uint64, name, value string) {
+	t.Helper()
+	for _, sql := range []string{
+		"select pgtrickle.inbox_receive($1, $2, $2, to_jsonb($2::text))", "select pgtrickle.inbox_mark_failed($1, $2, $2)",
+		"select pgtrickle.inbox_mark_processed($1, $2), pgtrickle.inbox_health($1), (select count(*) from pgtrickle.inbox_claim($1)) from (values ($2)) v",
+	} {
+		if _, err := conn.Exec(t.Context(), sql, name, value); err != nil {
+			t.Fatalf("seed %d: inbox %q, value %q: %s", seed, name, value, pgtest.ErrorText(err))
+		}
+	}
+}
+
+// TestDerivedNamesFromSQL compares the names that the server derives with those of the generator.
+func TestDerivedNamesFromSQL(t *testing.T) {
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	var full, want []string
+	for range 5000 {
+		var name strings.Builder
+		for n := random.IntN(75); name.Len() < n; {
+			name.WriteString([]string{"a", "é", "€", "🐘", "\"", "'", " ", "_pending"}[random.IntN(8)])
+		}
+		full, want = append(full, name.String()), append(want, spec.DerivedName(name.String()))
+	}
+	rows, err := installed.DB(t, installed.Text(t, fromSQL)).Connect(t).Query(t.Context(), "select pgtrickle_internal.pgt_derived_name(f) from unnest($1::text[]) with ordinality u (f, no) order by no", full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("%v: the server derives other names", err)
+	}
+}
+
+// TestCreatedAtOnce has sessions create, use and drop inboxes of the same few names while ticks run: each creation succeeds or meets that there is such an
+// inbox, and nothing else fails but what meets an inbox that is gone.
+func TestCreatedAtOnce(t *testing.T) {
+	db := installed.DB(t, installed.Text(t, fromSQL))
+	until := time.Now().Add(4 * time.Second)
+	var all sync.WaitGroup
+	var lock sync.Mutex
+	created := 0
+	for n := range 4 {
+		conn := db.Connect(t)
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(n), uint64(time.Now().UnixNano())))
+			for time.Now().Before(until) {
+				name := fmt.Sprintf("box %d", random.IntN(3))
+				sql := []string{
+					"select pgtrickle.create_inbox($1)", "select pgtrickle.create_inbox($1)", "select pgtrickle.drop_inbox($1, p_cascade => true)",
+					"select pgtrickle.inbox_receive($1, gen_random_uuid(), 't', '{}') from generate_series(1, 3)",
+					"select pgtrickle.inbox_mark_processed($1, c.event_id) from pgtrickle.inbox_claim($1, 2) c",
+				}[random.IntN(5)]
+				_, err := conn.Exec(t.Context(), sql, name)
+				lock.Lock()
+				if err == nil && strings.Contains(sql, "create_inbox") {
+					created++
+				}
+				lock.Unlock()
+				if err == nil {
+					continue
+				}
+				switch code := pgtest.ErrorText(err); {
+				case strings.Contains(code, "(42704)"):
+				case strings.Contains(sql, "create_inbox") && strings.Contains(code, "inbox already exists"):
+				case !strings.Contains(sql, "create_inbox") && (strings.Contains(code, "(42P01)") || strings.Contains(code, "(42883)")): // dropped meanwhile
+				default:
+					t.Errorf("%s: %s", sql, code)
+				}
+			}
+		})
+	}
+	ticker := db.Connect(t)
+	all.Go(func() {
+		for time.Now().Before(until) {
+			if _, err := ticker.Exec(t.Context(), "call pgtrickle.tick()"); err != nil {
+				t.Errorf("tick: %s", pgtest.ErrorText(err))
+			}
+		}
+	})
+	all.Wait()
+	if created < 3 {
+		t.Errorf("%d created", created)
+	}
+}
+
+// TestContractFromSQL runs scripts of the contract with an inbox that create_inbox makes in the place of the shop's.
+func TestContractFromSQL(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(installed.Shop(), "spec.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, _, found := strings.Cut(strings.Replace(string(text), "  postgres:", "  imperative: true\n  postgres:", 1), "  # Notices of the payment provider")
+	if !found || !strings.Contains(spec, "imperative") {
+		t.Fatal("the shop's spec has changed")
+	}
+	shop := installed.Text(t, strings.Replace(spec, "schema: [schema.sql]\n", "", 1))
+	created := livetest.Options{Commands: maps.Clone(options.Commands)}
+	created.Commands["install"] = func(env *livetest.Env, _ *datadriven.TestData) string {
+		return script(env, shop.Install(generator.Plain)+"do $$ begin perform pgtrickle.create_inbox('payments'); end $$;")
+	}
+	for _, name := range []string{"alerts", "claim", "clock", "health", "health_new", "isolation", "mark", "partition_random", "pending", "plain_statements", "prepared"} {
+		t.Run(name, func(t *testing.T) { livetest.RunFile(t, name+".txtar", created) })
+	}
+}

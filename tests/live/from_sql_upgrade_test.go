@@ -1,0 +1,284 @@
+package live
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/cmd/commandtest"
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// fromSQLVersions are versions of an extension with inboxes that create_inbox makes: as installed; with roles, which their functions and views get rights for;
+// with one of them in the spec; and without imperative functions.
+var fromSQLVersions = []string{
+	"extension: {name: sluice_created, version: 1.0.0, schema: box, imperative: true}\ninboxes: [{name: payments}]\n",
+	"extension: {name: sluice_created, version: 1.1.0, schema: box, imperative: true}\nroles: {consumer: created_worker}\ninboxes: [{name: payments}]\n",
+	"extension: {name: sluice_created, version: 1.2.0, schema: box, imperative: true}\nroles: {consumer: created_worker}\n" +
+		"inboxes: [{name: payments}, {name: letters, schema: app, max_retries: 2, retention: {processed: 0s}}]\n",
+	"extension: {name: sluice_created, version: 1.3.0, schema: box}\nroles: {consumer: created_worker}\n" +
+		"inboxes: [{name: payments}, {name: letters, schema: app, max_retries: 2, retention: {processed: 0s}}]\n",
+}
+
+// fromSQLStates must stay the same, whatever is upgraded, dumped or restored.
+var fromSQLStates = []string{
+	"select l::text from app.letters l", "select p::text from app.letters_pending p", "select d::text from app.letters_dlq d",
+	"select concat_ws(' ', event_type, pending, processed, dead_letter) from app.letters_stats", "select event_id from box.inbox_pending('letters', 1000)",
+	"select concat_ws(' ', inbox_name, pending_count, dlq_count, processed_count) from box.inbox_status()",
+	"select box.inbox_status('letters') ->> 'paused'",
+	"select concat_ws(' ', tgname, tgenabled) from pg_trigger where tgrelid = 'app.letters'::regclass",
+	"select pg_get_indexdef(indexrelid) from pg_index where indrelid = 'app.letters'::regclass",
+	"select task from box_internal.pgt_tasks",
+	"select o::text from box.\"Odd \"\"one\" o", "select event_id from box.inbox_pending('Odd \"one')",
+}
+
+func statesOf(t *testing.T, conn *pgx.Conn, states []string) (all []string) {
+	t.Helper()
+	for _, sql := range states {
+		all = append(all, sql+"\n"+strings.Join(pgtest.Column[string](t, conn, "select x from ("+sql+") q (x) order by x collate \"C\""), "\n"))
+	}
+	return all
+}
+
+func sameStates(t *testing.T, what string, want, got []string) {
+	t.Helper()
+	for n := range want {
+		if got[n] != want[n] {
+			t.Errorf("%s\nbefore:\n%.2000s\nafter:\n%.2000s", what, want[n], got[n])
+		}
+	}
+}
+
+// fill creates inboxes and has messages in every state.
+func fillCreated(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	for _, sql := range []string{
+		"create schema if not exists app",
+		"select box.create_inbox('letters', 'app', 2, p_retention_hours => 0), box.create_inbox('Odd \"one')",
+		"select box.inbox_receive('letters', i, 't' || i % 3, '{}') from generate_series(1, 40) i",
+		"select box.inbox_receive('Odd \"one', i, 't', '{}'), box.inbox_receive('payments', i, 't', '{}') from generate_series(1, 3) i",
+		"select box.inbox_mark_processed('letters', event_id) from box.inbox_claim('letters', 10)",
+		"select box.inbox_mark_failed('letters', '20', 'x'), box.inbox_mark_failed('letters', '20', 'x'), box.inbox_mark_failed('letters', '21', 'x')",
+		"call box.tick()", "call box.tick()",
+		"select box.inbox_mark_processed('letters', event_id) from box.inbox_claim('letters', 3)",
+		"delete from app.letters where event_id = '1'", "update app.letters set available_at = '2100-01-01' where event_id = '21'", "select box.pause_inbox('letters')",
+	} {
+		run(t, conn, sql)
+	}
+}
+
+// TestCreatedInboxesUpgraded upgrades an extension with inboxes that create_inbox made, in both flavours: they get the new functions and keep everything, the spec
+// takes one over with all that it has, and nothing is lost without being asked for.
+func TestCreatedInboxesUpgraded(t *testing.T) {
+	var versions []*generator.Extension
+	var released []upgrade.Manifest
+	for _, text := range fromSQLVersions {
+		e := installed.OverReleased(t, "version: 1\n"+text, "", released...)
+		versions, released = append(versions, e), append(released, e.Manifest())
+	}
+	install := installed.Relocate(t, pgtest.Server(t).Install)
+	for n, e := range versions {
+		installed.PutFiles(t, install, e, released[:n]...)
+	}
+	server := installed.Start(t, install)
+	run(t, pgtest.Connect(t, server.DSN("postgres")), "create role created_worker; grant created_worker to "+pgtest.Owner)
+	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
+		t.Run(string(flavour), func(t *testing.T) {
+			conn := create(t, server, "created_"+string(flavour))
+			before := leftovers(t, conn)
+			to := func(n int, options commandtest.ApplyOptions) error {
+				t.Helper()
+				options.Flavour, options.Released = flavour, released
+				_, err := commandtest.Apply(t.Context(), conn, versions[n], options)
+				return err
+			}
+			must := func(n int) {
+				t.Helper()
+				if err := to(n, commandtest.ApplyOptions{}); err != nil {
+					t.Fatalf("to %s: %s", versions[n].Version, pgtest.ErrorText(err))
+				}
+				if did, err := commandtest.Apply(t.Context(), conn, versions[n], commandtest.ApplyOptions{Flavour: flavour, Released: released}); err != nil || did.Changed || len(did.Left) > 0 {
+					t.Fatalf("a second apply of %s: %v, repaired %v, left %v, %v", versions[n].Version, did.Changed, did.Repaired, did.Left, err)
+				}
+			}
+			must(0)
+			fillCreated(t, conn)
+			want := statesOf(t, conn, fromSQLStates)
+			must(1)
+			sameStates(t, "after an upgrade of their functions", want, statesOf(t, conn, fromSQLStates))
+			run(t, conn, "set role created_worker; select event_id from box.inbox_claim('Odd \"one', 1); reset role")
+
+			err := to(3, commandtest.ApplyOptions{})
+			if text := fmt.Sprint(err); !strings.Contains(text, "has inboxes that create_inbox made") {
+				t.Errorf("to a version without imperative functions: %v", err)
+			}
+			run(t, conn, "alter table app.letters add note text")
+			if text := fmt.Sprint(to(2, commandtest.ApplyOptions{})); !strings.Contains(text, "inbox already exists: letters") {
+				t.Errorf("to a spec with another table: %s", text)
+			}
+			run(t, conn, "alter table app.letters drop note")
+			sameStates(t, "after refusals", want, statesOf(t, conn, fromSQLStates))
+
+			must(2)
+			sameStates(t, "after the spec took one over", want, statesOf(t, conn, fromSQLStates))
+			if made := pgtest.Column[string](t, conn, "select inbox_name from box.pgt_inbox_config where is_imperative"); len(made) != 1 {
+				t.Errorf("still created: %q", made)
+			}
+			run(t, conn, "select box.resume_inbox('letters')")
+			run(t, conn, "call box.tick()")
+			if n := pgtest.One[int](t, conn, "select count(*) from box.inbox_claim('letters', 100)"); n != 25 {
+				t.Errorf("%d letters can be claimed", n)
+			}
+			_, done, err := commandtest.Uninstall(t.Context(), conn, versions[2], false)
+			if text := fmt.Sprint(err); done || !strings.Contains(text, `3 rows of box."Odd ""one"`) {
+				t.Errorf("uninstalled: %t, %s", done, text)
+			}
+			run(t, conn, `select box.drop_inbox('Odd "one', p_cascade => true)`)
+			must(3)
+			if kept := pgtest.Column[string](t, conn, "select condition from pg_extension e, unnest(e.extcondition) condition where condition ~ 'is_imperative'"); len(kept) > 0 {
+				t.Errorf("a dump would go by %q", kept)
+			}
+			if _, done, err = commandtest.Uninstall(t.Context(), conn, versions[3], true); err != nil || !done {
+				t.Fatalf("uninstalled: %t, %v", done, err)
+			}
+			run(t, conn, "drop schema if exists app")
+			if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
+				t.Errorf("left behind: %q", after)
+			}
+
+			must(0)
+			fillCreated(t, conn)
+			if _, done, err = commandtest.Uninstall(t.Context(), conn, versions[0], true); err != nil || !done {
+				t.Fatalf("uninstalled: %t, %v", done, err)
+			}
+			run(t, conn, "drop schema if exists app")
+			if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
+				t.Errorf("left behind: %q", after)
+			}
+		})
+	}
+}
+
+// TestCreatedInboxesDumped takes inboxes that create_inbox made into another cluster, in both flavours.
+func TestCreatedInboxesDumped(t *testing.T) {
+	if missing := pgtest.Server(t).Command("pg_dump").Err; missing != nil && os.Getenv("SLUICE_TEST_PG") != "" {
+		t.Logf("%v: the versions of npm are bare servers", missing)
+		return
+	}
+	extension := installed.Text(t, "version: 1\n"+fromSQLVersions[0])
+	install := installed.Relocate(t, pgtest.Server(t).Install)
+	installed.PutFiles(t, install, extension)
+	from, to := installed.Start(t, install), installed.Start(t, install)
+	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
+		t.Run(string(flavour), func(t *testing.T) {
+			name := "created_" + string(flavour)
+			source := create(t, from, name)
+			run(t, source, scriptOf(extension, flavour))
+			fillCreated(t, source)
+			run(t, source, "call box.tick()")
+			want := statesOf(t, source, fromSQLStates)
+			create(t, to, name).Close(t.Context())
+			restore(t, from, to, name, "custom")
+			target := pgtest.Connect(t, to.DSN(name, "user="+pgtest.Owner))
+			run(t, target, "select box.inbox_receive('letters', 'new', 't', '{}')") // before anything has looked
+			run(t, target, "call box.tick()")
+			run(t, target, "delete from app.letters where event_id = 'new'; select box.resume_inbox('letters'), box.pause_inbox('letters')")
+			sameStates(t, "after a restore", want, statesOf(t, target, fromSQLStates))
+			run(t, target, "select box.create_inbox('another'), box.drop_inbox('letters', p_cascade => true), box.inbox_receive('another', 1, 't', '{}')")
+		})
+	}
+}
+
+// TestCreatedInboxesUnderTraffic upgrades an extension, and has its spec take an inbox over, while applications send messages to it, workers process them and
+// ticks run: none is lost, none is processed twice, and counts are exact.
+func TestCreatedInboxesUnderTraffic(t *testing.T) {
+	var versions []*generator.Extension
+	var released []upgrade.Manifest
+	for _, text := range fromSQLVersions[:3] {
+		e := installed.OverReleased(t, "version: 1\n"+text, "", released...)
+		versions, released = append(versions, e), append(released, e.Manifest())
+	}
+	db := pgtest.DB(t)
+	db.SuperExec(t, pgtest.MakeRoles("created_worker"))
+	defer db.SuperExec(t, "drop owned by created_worker; drop role created_worker")
+	db.Exec(t, versions[0].Install(generator.Plain))
+	db.Exec(t, "create schema app; select box.create_inbox('letters', 'app', 2, p_retention_hours => 0); create table done (id text)")
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	session := func(work func(n int, exec func(sql string, args ...any) error) error) {
+		conn := db.Connect(t)
+		all.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				err := work(n, func(sql string, args ...any) error {
+					_, err := conn.Exec(t.Context(), sql, args...)
+					return err
+				})
+				if err == nil {
+					continue
+				}
+				text := pgtest.ErrorText(err)
+				if !regexp.MustCompile(`\((40P01|42P01|42703|42883|20000|XX000|0A000|42704|55006)\)`).MatchString(text) {
+					t.Error(text)
+				}
+				conn.Exec(t.Context(), "rollback")
+			}
+		})
+	}
+	for sender := range 2 {
+		session(func(n int, exec func(string, ...any) error) error {
+			if n%2 == 0 {
+				return exec("insert into app.letters (event_id, event_type, payload) values ($1, 't', '{}')", fmt.Sprint("plain ", sender, " ", n))
+			}
+			return exec("select box.inbox_receive('letters', $1, 't', '{}')", fmt.Sprint(sender, " ", n))
+		})
+	}
+	for range 2 {
+		session(func(n int, exec func(string, ...any) error) error {
+			if n%5 == 0 {
+				time.Sleep(10 * time.Millisecond)
+			}
+			return exec("with c as (select event_id from box.inbox_claim('letters', 5)), d as (insert into done select event_id from c) select box.inbox_mark_processed('letters', event_id) from c")
+		})
+	}
+	session(func(n int, exec func(string, ...any) error) error { return exec("call box.tick()") })
+	for _, e := range versions[1:] {
+		time.Sleep(1500 * time.Millisecond)
+		conn := db.Connect(t)
+		began := time.Now()
+		if _, err := commandtest.Apply(t.Context(), conn, e, commandtest.ApplyOptions{Released: released}); err != nil {
+			t.Errorf("to %s: %s", e.Version, pgtest.ErrorText(err))
+		}
+		t.Logf("to %s: %s", e.Version, time.Since(began))
+	}
+	time.Sleep(time.Second)
+	close(stop)
+	all.Wait()
+	for range 3 {
+		db.Exec(t, "call box.tick()")
+	}
+	for {
+		if n := pgtest.One[int](t, db, "with c as (select event_id from box.inbox_claim('letters', 500)), d as (insert into done select event_id from c) select count(box.inbox_mark_processed('letters', event_id)) from c"); n == 0 {
+			break
+		}
+	}
+	got := pgtest.Rows(t, db, `select (select count(*) from app.letters) = (select count(*) from done), (select count(distinct id) from done) = (select count(*) from done),
+		s.processed_count = (select count(*) from done), s.pending_count, (select count(*) > 100 from done), not c.is_imperative
+		from box.inbox_status() s join box.pgt_inbox_config c using (inbox_name) where s.inbox_name = 'letters'`)
+	if fmt.Sprint(got) != "[[t t t 0 t t]]" {
+		t.Errorf("all processed, once, counted, pending, many, the spec's: %v", got)
+	}
+}
