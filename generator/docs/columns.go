@@ -1,17 +1,19 @@
 package docs
 
+import "maps"
+
 // column is what a reader should know of a column. Types are given for views; tables have their own.
 type column struct{ name, typ, meaning string }
 
 // catalogOrder lists the shared tables and views that users read.
 var catalogOrder = []string{
-	"pgt_extension", "pgt_version_history", "pgt_settings", "pgt_tasks", "pgt_inbox_config", "pgt_inbox_ordering_config", "pgt_inbox_quarantine", "pgt_stream_tables", "pgt_refresh_history",
+	"pgt_extension", "pgt_version_history", "pgt_settings", "pgt_tasks", "pgt_inbox_config", "pgt_inbox_ordering_config", "pgt_inbox_priority_config", "pgt_inbox_quarantine", "pgt_stream_tables", "pgt_refresh_history",
 	"pgt_outbox_config", "pgt_consumer_groups", "pgt_consumer_group_lag", "pgt_consumer_status", "pgt_consumer_offsets",
 	"pgt_consumer_active_leases", "pgt_consumer_leases", "pgt_consumer_dead_letters", "pgt_consumer_claim_check_acks",
 }
 
 // columns says what the columns of relations mean, by the relation's name or kind. A test compares them with a server.
-var columns = map[string][]column{
+var columns = together(inboxCatalog, map[string][]column{
 	"inbox": {
 		{"event_id", "", "The message's id: a second insert of the same is a duplicate."},
 		{"event_type", "", "What happened."},
@@ -114,63 +116,6 @@ var columns = map[string][]column{
 		{"last_run_at", "", "When it ran last."},
 		{"runs", "", "How often it has run."},
 		{"last_error", "", "Why it failed last; null if its last run went well."},
-	},
-	"pgt_inbox_config": {
-		{"inbox_name", "", "The inbox."},
-		{"inbox_schema", "", "The schema of its table."},
-		{"inbox_table", "", "Its table."},
-		{"is_managed", "", "The table is Sluice's."},
-		{"id_column", "", "The name of the column with the id."},
-		{"event_type_column", "", "The same for the event type."},
-		{"processed_at_column", "", "The same for when it was processed."},
-		{"retry_count_column", "", "The same for the failures so far."},
-		{"error_column", "", "The same for the latest error."},
-		{"received_at_column", "", "The same for when it arrived."},
-		{"max_retries", "", "Failures after which a message is a dead letter."},
-		{"max_attempts", "", "The same for claims that ended without a mark or a failure."},
-		{"has_delay", "", "It has a column `available_at`: failed messages wait, and senders may delay a message."},
-		{"schedule", "", "How often background work looks at it."},
-		{"due_after", "", "How long after its last run the background work is due; null: at each tick, or as `last_due` says."},
-		{"last_due", "", "The function that returns when a cron expression was due last; null without one."},
-		{"with_dead_letter", "", "It has a view of dead letters."},
-		{"with_stats", "", "It has a view of statistics."},
-		{"processed_retention", "", "How long processed messages stay; null: as the setting says."},
-		{"dead_letter_retention", "", "The same for dead letters."},
-		{"degraded_pending_age", "", "Age of the oldest pending message at which it is degraded."},
-		{"critical_pending_age", "", "The same for critical."},
-		{"degraded_dlq", "", "Dead letters at which it is degraded."},
-		{"claim_cursor", "", "The sequence that holds the time up to which claims have come."},
-		{"attempts", "", "The sequences that count claims without a mark or a failure, each those of one message."},
-		{"high_watermark", "", "The sequence that holds the time before which messages are counted as late."},
-		{"rows_schema", "", "The schema of the table, or of the view that shows an existing table."},
-		{"rows_table", "", "Its name."},
-		{"created_at", "", "When it was installed."},
-		{"is_imperative", "", "Whether `create_inbox` made it."},
-	},
-	"pgt_inbox_quarantine": {
-		{"inbox_name", "", "The inbox that the document was sent to."},
-		{"document_id", "", "A hash of all that was received: what is sent again has the same."},
-		{"received_at", "", "When it arrived."},
-		{"document", "", "The document."},
-		{"record_key", "", "The key of its record."},
-		{"headers", "", "The headers of its record."},
-		{"topic", "", "Where the record stands: its topic, if that was given."},
-		{"topic_partition", "", "The same for the partition."},
-		{"topic_offset", "", "The same for the offset."},
-		{"reason", "", "Why it cannot be decoded."},
-		{"alerted", "", "An alert was sent."},
-	},
-	"pgt_inbox_ordering_config": {
-		{"inbox_name", "", "The inbox."},
-		{"aggregate_column", "", "The column whose messages are ordered among each other."},
-		{"sequence_column", "", "The column that orders them."},
-		{"mode", "", "`contiguous` waits for missing numbers, `monotonic` takes the lowest that is pending."},
-		{"start", "", "The first number of an aggregate; null where none is waited for."},
-		{"on_dead_letter", "", "`block`: a dead letter holds up its aggregate; `skip`: it is passed over."},
-		{"gap_alert_after", "", "Age of a gap that raises an alert; null: as the setting says."},
-		{"backlog", "", "The table of its unprocessed messages in their order."},
-		{"fill", "", "The function that computes that table anew."},
-		{"gaps", "", "The view of missing numbers; null where none is waited for."},
 	},
 	"pgt_stream_tables": {
 		{"pgt_name", "name", "The stream table."},
@@ -298,4 +243,12 @@ var columns = map[string][]column{
 		{"outbox_id", "", "The claim check."},
 		{"consumed_at", "", "When `outbox_rows_consumed` was called."},
 	},
+})
+
+func together(parts ...map[string][]column) map[string][]column {
+	all := map[string][]column{}
+	for _, part := range parts {
+		maps.Copy(all, part)
+	}
+	return all
 }

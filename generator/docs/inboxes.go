@@ -38,6 +38,11 @@ func (w *writer) inbox(i render.Inbox) part {
 			p.Parts = append(p.Parts, w.relation(o.GapsView, "view", "inbox gaps"))
 		}
 	}
+	if i.Priority != nil {
+		for _, tier := range i.Priority.Tiers {
+			p.Parts = append(p.Parts, w.messages(tier.View, i, fmt.Sprintf("Pending messages of priorities %d to %d.", tier.Min, tier.Max)))
+		}
+	}
 	if i.Stats {
 		p.Parts = append(p.Parts, w.relation(i.StatsView, "view", "inbox stats"))
 	}
@@ -65,7 +70,7 @@ var journalColumns = map[string]string{
 	"updated_at":  "When it was inserted or changed last.",
 }
 
-// inboxColumns lists the columns of an inbox's table, that of its order among them.
+// inboxColumns lists the columns of an inbox's table, those of its order and priority among them.
 func inboxColumns(i render.Inbox, sql string) *table {
 	t := columnsOf("table", sql, "inbox")
 	for _, row := range t.Rows {
@@ -74,6 +79,8 @@ func inboxColumns(i render.Inbox, sql string) *table {
 			row[last] = plain(meaning)
 		} else if name == i.Columns.Sequence.Name() {
 			row[last] = say("The message's number within its aggregate, by which it is processed.")
+		} else if name == i.Columns.Priority.Name() {
+			row[last] = say("The message's priority, lower first.")
 		}
 	}
 	return t
@@ -115,6 +122,9 @@ func (w *writer) inboxFacts(i render.Inbox) []fact {
 	if o := i.Ordering; o != nil {
 		facts = append(facts, fact{"Order", joined(say("by "), code(o.Sequence.Name()), say(" within "), code(o.Aggregate.Name()), say(", %s; a dead letter: %s", o.Mode(), o.OnDeadLetter()))})
 	}
+	if i.Priority != nil {
+		facts = append(facts, fact{"Priority", priority(i.Priority)})
+	}
 	retry := say("due again at once")
 	if r := i.Retry; r != nil {
 		retry = say("%s, from %s s up to %s s", r.Backoff, r.InitialSeconds, r.MaxSeconds)
@@ -134,6 +144,18 @@ func (w *writer) inboxFacts(i render.Inbox) []fact {
 		fact{"Degraded", say("oldest pending message %s s old, or 10000 pending, or %s dead letters", i.DegradedSeconds, fmt.Sprint(i.DegradedDLQ))},
 		fact{"Critical", say("oldest pending message %s s old, or 100000 pending", i.CriticalSeconds)},
 	)
+}
+
+// priority says which messages go first.
+func priority(p *render.Priority) text {
+	said := joined(say("by "), code(p.Column.Name()), say(": "))
+	for _, m := range p.Map {
+		said = joined(said, code(m.Value), say(" %s, ", fmt.Sprint(m.Level)))
+	}
+	for _, t := range p.Tiers {
+		said = joined(said, code(t.Tier), say(" %s to %s (every %s), ", fmt.Sprint(t.Min), fmt.Sprint(t.Max), t.Every))
+	}
+	return joined(said, say("then all others; overdue after %s", length(p.MaxWait)))
 }
 
 func (w *writer) inboxUse(i render.Inbox) string {

@@ -37,6 +37,9 @@ func sharedTables(view render.Extension) (tables []sharedTable) {
 		if len(view.Contiguous()) > 0 {
 			tables = append(tables, sharedTable{view.InInternal("pgt_inbox_sequences"), "", "select", "select", "inbox"})
 		}
+		if len(view.Prioritized()) > 0 {
+			tables = append(tables, sharedTable{view.In("pgt_inbox_priority_config"), "", "select", "select", "inbox"})
+		}
 		if len(view.Wired()) > 0 {
 			tables = append(tables, sharedTable{view.In("pgt_inbox_quarantine"), "all", "select", "select", "inbox"})
 		}

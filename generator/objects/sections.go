@@ -28,7 +28,7 @@ func sectionOf(data any) string {
 		return sourceSection
 	case render.StreamTable, render.StreamTableRow, render.MaintenanceGroup:
 		return streamTableSection
-	case render.Inbox, render.OwnTrigger:
+	case render.Inbox, render.OwnTrigger, render.Tier, render.Level:
 		return inboxSection
 	case render.Outbox:
 		return outboxSection

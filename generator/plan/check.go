@@ -98,6 +98,18 @@ func endsQuotes(s *spec.Spec, errs *diag.List) {
 			report(i.Columns.Field(column.Field), "column "+column.Field, column.Name)
 		}
 		roles(&i.Roles)
+		if o := i.Ordering; o != nil {
+			report(o.Field("sequence"), "the sequence's name", o.Sequence)
+		}
+		if p := i.Priority; p != nil {
+			report(p.Field("column"), "the column's name", p.Column)
+			for _, entry := range p.Map {
+				report(entry.At, "the value", entry.Value)
+			}
+			for _, tier := range p.Tiers {
+				report(tier.Field("name"), "tier name", tier.Name)
+			}
+		}
 	}
 }
 
@@ -119,7 +131,7 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 	for n := range s.Inboxes {
 		i := &s.Inboxes[n]
 		report(i.Table != "" && i.Materialize, i.Field("materialize"), "materialized views of inboxes over existing tables")
-		report(i.Priority != nil, i.Field("priority"), "inboxes with priorities")
+		report(i.Table != "" && i.Priority != nil, i.Field("priority"), "priorities of inboxes over existing tables")
 		report(i.Tenant != "", i.Field("tenant"), "tenants of inboxes")
 	}
 }

@@ -32,6 +32,12 @@ func Materialized(s *spec.Spec) *spec.Spec {
 			pending += " and (i.available_at is null or i.available_at <= now())"
 		}
 		whole.StreamTables = append(whole.StreamTables, relationOf(i, view, view.PendingView, pending, i.Schedule))
+		if i.Priority != nil {
+			for n, tier := range view.Priority.Tiers {
+				cond := fmt.Sprintf("%s and i.%s between %d and %d", pending, view.Priority.Column, tier.Min, tier.Max)
+				whole.StreamTables = append(whole.StreamTables, relationOf(i, view, tier.View, cond, i.Priority.Tiers[n].Schedule))
+			}
+		}
 		if i.DeadLetter {
 			whole.StreamTables = append(whole.StreamTables, relationOf(i, view, view.DLQView, view.IsDead("i"), spec.Schedule{Every: dlqSchedule}))
 		}

@@ -117,6 +117,9 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 	if r := i.BackOff(); r != nil {
 		v.Retry = &render.Retry{Backoff: r.Backoff, InitialSeconds: r.Initial.Seconds(), MaxSeconds: r.Max.Seconds()}
 	}
+	if i.Priority != nil {
+		priorityOf(s, i, &v)
+	}
 	return v
 }
 

@@ -31,6 +31,7 @@ type Inbox struct {
 	Order    Order     // in which claims hand messages out
 
 	Ordering *Ordering // of the messages of an aggregate; nil if there is none
+	Priority *Priority // of messages; nil if there is none
 
 	Journal *Journal // columns and indexes by which applications query messages; nil if there are none
 
@@ -193,6 +194,7 @@ func (i Inbox) received() (columns []ColumnName, names []string) {
 	} else {
 		add(c.Sequence, "sequence")
 	}
+	add(c.Priority, "priority")
 	return columns, names
 }
 

@@ -11,7 +11,7 @@ import (
 // Only what writes or declares something on the table itself names its columns: inserts, triggers and indexes. All else reads Rows, which
 // shows the table under the names that a managed inbox has, so it is the same text for every inbox.
 type Columns struct {
-	ID, EventType, Source, AggregateID, Payload, ReceivedAt, ProcessedAt, Error, RetryCount, TraceID, AvailableAt, Sequence ColumnName
+	ID, EventType, Source, AggregateID, Payload, ReceivedAt, ProcessedAt, Error, RetryCount, TraceID, AvailableAt, Sequence, Priority ColumnName
 }
 
 // ColumnName is a column's name in the table; empty if the table has none.
@@ -39,7 +39,7 @@ func ManagedColumns(delays bool) Columns {
 func (c Columns) all() []ColumnName {
 	var all []ColumnName
 	for _, column := range []ColumnName{
-		c.ID, c.EventType, c.Source, c.AggregateID, c.Payload, c.ReceivedAt, c.ProcessedAt, c.Error, c.RetryCount, c.TraceID, c.AvailableAt, c.Sequence,
+		c.ID, c.EventType, c.Source, c.AggregateID, c.Payload, c.ReceivedAt, c.ProcessedAt, c.Error, c.RetryCount, c.TraceID, c.AvailableAt, c.Sequence, c.Priority,
 	} {
 		if column != "" {
 			all = append(all, column)

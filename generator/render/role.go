@@ -21,9 +21,17 @@ func (r Role) EventOutboxes() []Outbox {
 	return slices.DeleteFunc(slices.Clone(r.Outboxes), Outbox.Made)
 }
 
+// HasInboxes reports whether it has rights on inboxes: on all it has, functions may create others.
+func (r Role) HasInboxes() bool { return len(r.Inboxes) > 0 || r.Of == "" && r.FromSQL != nil }
+
 // Ordered are those of its inboxes whose messages have an order.
 func (r Role) Ordered() []Inbox {
 	return slices.DeleteFunc(slices.Clone(r.Inboxes), func(i Inbox) bool { return i.Ordering == nil })
+}
+
+// Prioritized are those of its inboxes that hand out urgent messages first.
+func (r Role) Prioritized() []Inbox {
+	return slices.DeleteFunc(slices.Clone(r.Inboxes), func(i Inbox) bool { return i.Priority == nil })
 }
 
 // Right is a row of pgt_rights: what a role is to an inbox or outbox, or to all.

@@ -139,10 +139,11 @@ type Ordering struct {
 
 // Priority makes an inbox hand out urgent messages first. It has either a Map or Tiers.
 type Priority struct {
-	Place  `yaml:"-"`
-	Column string      `yaml:"column" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"The column that decides; default event_type with map, priority with tiers."`
-	Map    PriorityMap `yaml:"map" jsonschema_description:"Priority of each value of the column, lower first; 999 where absent."`
-	Tiers  []Tier      `yaml:"tiers" jsonschema_description:"Ranges of the column, each with a pending view and a schedule of its own."`
+	Place   `yaml:"-"`
+	Column  string      `yaml:"column" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"The column that decides; default event_type with map, priority with tiers, which add an integer column of that name."`
+	Map     PriorityMap `yaml:"map" jsonschema_description:"Priority of each value of the column, lower first; 999 where absent."`
+	Tiers   Tiers       `yaml:"tiers" jsonschema_description:"Ranges of the column, each with a pending view and a schedule of its own; default: critical 1-2 (1s), normal 3-6 (5s), background 7-9 (30s)."`
+	MaxWait Duration    `yaml:"max_wait" jsonschema:"default=10m" jsonschema_description:"Every fourth claim begins with messages that have been due for longer, whatever their priority."`
 }
 
 // Tier is a range of priorities, both ends included.
@@ -151,7 +152,7 @@ type Tier struct {
 	Name     string   `yaml:"name" jsonschema:"required,minLength=1,maxLength=63" jsonschema_description:"Names the view pending_<inbox>_<tier>."`
 	Min      int      `yaml:"min" jsonschema:"required,minimum=0,maximum=999" jsonschema_description:"Lowest priority of the tier."`
 	Max      int      `yaml:"max" jsonschema:"required,minimum=0,maximum=999" jsonschema_description:"Highest priority of the tier."`
-	Schedule Schedule `yaml:"schedule" jsonschema_description:"How often the tier is looked at; default: the inbox's schedule."`
+	Schedule Schedule `yaml:"schedule" jsonschema_description:"How often its workers are to look, and a materialized pending view is refreshed; default: the inbox's schedule."`
 }
 
 // Health holds the thresholds at which an inbox stops being healthy.

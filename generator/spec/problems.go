@@ -65,9 +65,11 @@ var (
 	unknownColumn   = problem{"unknown-name", "a managed inbox has no text column %q", "its text columns are event_id, event_type, source, aggregate_id, trace_id"}
 	takenColumn     = problem{"name-clash", "%s cannot add column %q: a managed inbox has one of this name", "choose another name"}
 	systemColumn    = problem{"reserved-name", "%s cannot add column %q: it is a system column of PostgreSQL", "choose another name"}
-	noPriority      = problem{"missing-field", "priority of inbox %q has neither map nor tiers", "add one of the two"}
+	noPriority      = problem{"missing-field", "priority of inbox %q has neither map nor tiers", "add one of the two; tiers: default gives three tiers"}
 	twoPriorities   = problem{"conflict", "priority of inbox %q has both map and tiers", "keep one of the two"}
 	emptyPriority   = problem{"missing-value", "priority %s of inbox %q is empty", "add an entry, or leave priority out"}
+	wiredTiers      = problem{"conflict", "inbox %q has a wire format, whose documents bring no priority for tiers", "use a map of event types"}
+	noWait          = problem{"out-of-range", "max_wait must be longer than 0s", "give the time for which a message may be passed over, such as 10m"}
 	tierBackwards   = problem{"out-of-range", "tier %q ranges from %d to %d", "min must not be above max"}
 	tierOverlap     = problem{"conflict", "tiers %q and %q both hold priority %d", "ranges include both ends and must not overlap"}
 

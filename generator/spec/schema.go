@@ -78,6 +78,12 @@ func (PriorityMap) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", AdditionalProperties: intSchema(0, LowestPriority, "")}
 }
 
+// JSONSchemaExtend allows default in place of a list.
+func (Tiers) JSONSchemaExtend(s *jsonschema.Schema) {
+	list := *s
+	*s = jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string", Enum: []any{DefaultTiers}}, &list}}
+}
+
 func intSchema(lowest, highest int, about string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "integer", Minimum: jsonInt(lowest), Maximum: jsonInt(highest), Description: about}
 }

@@ -14,6 +14,12 @@ func (c checker) priority(i *Inbox) {
 	case byTiers && p.Tiers != nil && len(p.Tiers) == 0:
 		c.report(p.Field("tiers"), emptyPriority, "tiers", i.Name)
 	}
+	if p.Tiers != nil && i.WireFormat != WireNative {
+		c.report(p.Field("tiers"), wiredTiers, i.Name)
+	}
+	if p.MaxWait == 0 {
+		c.report(p.Field("max_wait"), noWait)
+	}
 	for n := range p.Tiers {
 		c.tier(&p.Tiers[n], p.Tiers[:n])
 	}

@@ -50,8 +50,14 @@ const (
 // none is processed twice, and all counts agree. SLUICE_TEST_SEED=n takes other moments.
 func TestWorkersKilled(t *testing.T) {
 	seed, _ := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64)
+	for _, option := range []string{"max_attempts: 1000", "max_attempts: 1000, priority: {map: {t1: 1}}"} {
+		t.Run(option, func(t *testing.T) { killWorkers(t, seed, option) })
+	}
+}
+
+func killWorkers(t *testing.T, seed uint64, option string) {
 	t.Logf("seed %d", seed)
-	r := start(t, seed)
+	r := start(t, seed, option)
 	for n := range writers {
 		r.go_(func(conn *pgx.Conn) error { return r.write(conn, n) })
 	}
@@ -60,7 +66,7 @@ func TestWorkersKilled(t *testing.T) {
 	}
 	r.go_(func(conn *pgx.Conn) error { return r.tick(conn) })
 	killed := map[string]int{}
-	count := kills
+	count := kills / 2
 	if pgtest.Long() {
 		count = manyKills
 	}
@@ -83,10 +89,10 @@ const killsSpec = `
 version: 1
 extension: {name: kills, version: 1.0.0}
 inboxes:
-  - {name: payments, retry: none, max_attempts: 1000}
+  - {name: payments, retry: none, %s}
 `
 
-func start(t *testing.T, seed uint64) *run {
+func start(t *testing.T, seed uint64, option string) *run {
 	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{
 		Version: os.Getenv("SLUICE_TEST_PG"), Durable: true, Settings: map[string]string{"shared_buffers": "16MB", "restart_after_crash": "on"},
 	})
@@ -97,7 +103,7 @@ func start(t *testing.T, seed uint64) *run {
 	r := &run{t: t, server: server, rand: rand.New(rand.NewPCG(seed, 1)), stop: make(chan struct{})}
 	conn := pgtest.Connect(t, server.DSN("postgres"))
 	for _, sql := range []string{
-		installed.Text(t, killsSpec).Install(generator.Plain),
+		installed.Text(t, fmt.Sprintf(killsSpec, option)).Install(generator.Plain),
 		"create table effects (event_id text primary key)",
 	} {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
@@ -147,7 +153,7 @@ func (r *run) write(conn *pgx.Conn, n int) error {
 	r.holding.RLock()
 	defer r.holding.RUnlock()
 	_, err := conn.Exec(context.Background(), `insert into pgtrickle.payments (event_id, event_type, payload)
-select $1 || '-' || i, 't', '{}' from generate_series($2::int + 1, $2::int + $3::int) i on conflict do nothing`,
+select $1 || '-' || i, 't' || i % 3, '{}' from generate_series($2::int + 1, $2::int + $3::int) i on conflict do nothing`,
 		fmt.Sprint("w", n), r.stored[n], batch)
 	if err == nil {
 		r.stored[n] += batch

@@ -23,6 +23,7 @@ func TestPlpgsqlCheck(t *testing.T) {
 		"moved":   "inboxes: [{name: a, schema: other}, {name: b, schema: third, event_id: md5(payload::text)}]",
 		"events":  "outboxes: [{name: a}]\nconsumer_groups: [{name: g, outbox: a}]",
 		"ordered": "outboxes: [{name: a, ordering_key: event_type, retention: 0s}, {name: b, idle_group: {after: 9d, policy: archive}}]\ninboxes: [{name: c}]",
+		"urgent":  "inboxes: [{name: a, priority: {map: {x: 1}}}, {name: b, priority: {tiers: default}, event_id: payload->>'id', retry: none}]",
 		"wires":   "inboxes: [{name: a, wire_format: cloudevents, event_id: payload->>'id'}, {name: b, wire_format: debezium}, {name: c, wire_format: debezium_outbox}, {name: d, wire_format: maxwell}]",
 		"wire":    "inboxes: [{name: a, wire_format: maxwell}, {name: b}]",
 		"set":     "settings: {inbox_enabled: off, inbox_drain_batch_size: 1, inbox_processed_retention_hours: 2000000000}\ninboxes: [{name: a}]",

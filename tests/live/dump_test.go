@@ -59,6 +59,7 @@ inboxes:
   - {name: Odd "one", schema: Other one, event_id: payload->>'id', change_feed: true, journal: true}
   - {name: "Wire's", wire_format: debezium}
   - {name: sorted, ordering: {sequence: number}}
+  - {name: urgent, priority: {tiers: default}}
 outboxes:
   - {name: feed, roles: {consumer: dump_consumer}}
   - {name: keyed, ordering_key: aggregate_id}
@@ -101,6 +102,8 @@ from generate_series(1, 500) i`,
 	"insert into app.outbox_parts (event_type, aggregate_id, payload) select 't', i % 7, to_jsonb(i) from generate_series(2501, 2600) i",
 	// An aggregate of which nothing is left that was processed, and one with a gap.
 	"insert into app.sorted (event_id, event_type, payload, aggregate_id, number) values ('a1', 't', '{}', 'A', 1), ('a2', 't', '{}', 'A', 2), ('a3', 't', '{}', 'A', 3), ('b1', 't', '{}', 'B', 1), ('b3', 't', '{}', 'B', 3)",
+	"insert into app.urgent (event_id, event_type, payload, priority) select 'u' || i, 't', '{}', nullif(i, 0) from generate_series(0, 12) i",
+	"select app.inbox_mark_processed('urgent', array['u1', 'u8'])",
 	"select app.inbox_mark_processed('sorted', array['a1', 'a2', 'b1'])", "delete from app.sorted where event_id in ('a1', 'a2')",
 }
 
@@ -120,6 +123,8 @@ var states = []string{
 	"select concat_ws(' ', inbox_name, event_type, sum(processed), sum(processing_us)) from app_internal.pgt_inbox_deltas where is_expired group by inbox_name, event_type",
 	"select p::text from app_internal.orders_past_ids p where not exists (select from app.orders i where i.event_id = p.event_id)",
 	"select event_id from app.next_sorted",
+	"select concat_ws(' ', no, event_id, priority) from app.inbox_pending('urgent') with ordinality i (event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, sequence, priority, no)",
+	"select event_id from app.pending_urgent_normal",
 	"select concat_ws(' ', aggregate_id, missing_from, missing_to) from app.gaps_sorted",
 	"select concat_ws(' ', inbox_name, aggregate_key, max(last_sequence)) from app_internal.pgt_inbox_sequences group by inbox_name, aggregate_key",
 	"select s::text from app.pgt_settings s",

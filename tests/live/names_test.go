@@ -87,8 +87,8 @@ version: 1
 extension: {name: %s, version: 1.0.0, schema: %s}
 roles: {consumer: %s}
 inboxes:
-  - {name: %s, schema: %s, retry: {}, wire_format: cloudevents}
-  - {name: second}
+  - {name: %s, schema: %s, retry: {}, wire_format: cloudevents, priority: {map: {%[4]s: 1}}}
+  - {name: second, priority: {column: %[4]s, tiers: [{name: %[4]s, min: 1, max: 2}]}}
 `, n.extension, yaml(n.schema), yaml(n.role), yaml(n.inbox), yaml(n.inboxSchema))
 }
 

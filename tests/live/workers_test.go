@@ -30,14 +30,28 @@ const holds = "create table holds (event_id text primary key, until timestamptz 
 
 // TestWorkersShareOneMoment has all messages share one received_at, so that no cursor over time can tell them apart.
 func TestWorkersShareOneMoment(t *testing.T) {
-	w := newWork(t, "payments")
+	w := newWork(t, installed.ShopDB(t), "payments")
 	w.db.Exec(t, fmt.Sprintf("insert into pgtrickle.payments (event_id, event_type, payload, received_at) select 'm' || i, 't' || i %% 3, '{}', now() from generate_series(1, %d) i", messages))
 	w.run(nil)
 }
 
 // TestWorkersBesideWriters has messages come in while workers run, at distinct times, some backdated and some late.
 func TestWorkersBesideWriters(t *testing.T) {
-	w := newWork(t, "order_events")
+	newWork(t, installed.ShopDB(t), "order_events").writtenMeanwhile()
+}
+
+// TestWorkersByPriority does the same with an inbox that hands out urgent messages first.
+func TestWorkersByPriority(t *testing.T) {
+	db := installed.DB(t, installed.Text(t, `
+version: 1
+extension: {name: urgent, version: 1.0.0}
+inboxes: [{name: order_events, priority: {map: {t0: 1, t1: 2}, max_wait: 1s}}]
+`))
+	newWork(t, db, "order_events").writtenMeanwhile()
+}
+
+// writtenMeanwhile has writers store all messages.
+func (w *work) writtenMeanwhile() {
 	w.run(func(ctx context.Context, conn *pgx.Conn, writer int, r *rand.Rand) error {
 		for from := 0; from < messages/4; from += 50 {
 			_, err := conn.Exec(ctx, `insert into pgtrickle.order_events (event_id, event_type, payload, received_at)
@@ -60,8 +74,8 @@ type work struct {
 	done    chan struct{} // closed when the inbox is empty
 }
 
-func newWork(t *testing.T, inbox string) *work {
-	w := &work{t: t, db: installed.ShopDB(t), inbox: inbox, done: make(chan struct{})}
+func newWork(t *testing.T, db *pgtest.Database, inbox string) *work {
+	w := &work{t: t, db: db, inbox: inbox, done: make(chan struct{})}
 	w.db.Exec(t, effects)
 	w.db.Exec(t, holds)
 	w.db.Exec(t, "update pgtrickle.pgt_settings set value = '1' where name = 'inbox_drain_interval_seconds'")
