@@ -201,7 +201,7 @@ func (r *traffic) mayMeet(t *testing.T, codes ...string) {
 
 // Errors that docs/migrations.md speaks of: those that any transaction may meet, and those of functions in the midst of which the version changed,
 // which are met once.
-var anybody, inFunctions = []string{"40P01", "40001"}, []string{"42P01", "42703", "42883", "20000", "XX000"}
+var anybody, inFunctions = []string{"40P01", "40001"}, []string{"42P01", "42703", "42883", "20000", "42501", "XX000"}
 
 // reach is what a version has.
 func (r *traffic) reach(t *testing.T, version string) reach {
