@@ -37,9 +37,11 @@ type traffic struct {
 	has     reach
 	called  callings
 
+	at                  string // the version that is installed
 	released            []upgrade.Manifest
 	received, published atomic.Int64
 	done                atomic.Int64 // transactions
+	calm                atomic.Bool  // sessions pause between transactions for longer
 
 	mu     sync.Mutex
 	errors map[string]int // that a retry cured, by what they say
@@ -154,7 +156,7 @@ func startTraffic(t *testing.T, versions []*generator.Extension, called callings
 	t.Helper()
 	r := &traffic{
 		t: t, db: at(t, versions[0]), seed: seed(t), stop: make(chan struct{}), errors: map[string]int{}, works: map[string]int{},
-		released: manifests(versions), called: called,
+		released: manifests(versions), called: called, at: versions[0].Version,
 	}
 	r.db.Exec(t, trafficTables)
 	if r.called != nil {
@@ -173,14 +175,29 @@ func (r *traffic) upgrade(t *testing.T, changed changes, e *generator.Extension)
 	r.holding.Lock()
 	r.has = r.has.without(changed.removed, r.called.firsts(e.Version, "stream table", tablesOf(t, e)))
 	r.holding.Unlock()
+	r.calm.Store(!slices.Equal(r.policies(r.at), r.policies(e.Version))) // it locks all that inboxes or outboxes share: docs/limits.md
 	r.await(20)
 	options := commandtest.ApplyOptions{Released: r.released, Loss: true, LockTimeout: 2 * time.Second, Retry: 2 * time.Minute, Progress: &commandtest.Progress{DSN: r.db.DSN(), Log: t.Logf}}
 	apply(t, r.db, e, options)
+	r.calm.Store(false)
+	r.at = e.Version
 	r.await(20)
 	r.holding.Lock()
 	r.reckon(e.Version, changed)
 	r.has = r.reach(t, e.Version)
 	r.holding.Unlock()
+}
+
+// policies lists the tables that have some in a version.
+func (r *traffic) policies(version string) (tables []string) {
+	for _, m := range r.released {
+		for _, o := range m.Objects {
+			if m.Version == version && o.Kind == upgrade.Policy {
+				tables = append(tables, o.Signature)
+			}
+		}
+	}
+	return tables
 }
 
 // mayMeet fails for errors that sessions met and that have none of these codes.
@@ -279,7 +296,11 @@ func (r *traffic) repeat(kind string, n int, mode pgx.QueryExecMode, work func(c
 			failures = 0
 			r.note(r.works, kind)
 			r.done.Add(1)
-			time.Sleep(time.Duration(random.IntN(3000)) * time.Microsecond)
+			pause := time.Duration(random.IntN(3000)) * time.Microsecond
+			if r.calm.Load() {
+				pause *= 30
+			}
+			time.Sleep(pause)
 			continue
 		}
 		r.note(r.errors, kind+": "+plain(err))
