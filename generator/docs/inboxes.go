@@ -51,7 +51,7 @@ func (w *writer) inbox(i render.Inbox) part {
 
 // ownColumns are the columns of a table of the user's that an inbox uses.
 func ownColumns(i render.Inbox) *table {
-	meanings := map[string]string{}
+	meanings := map[string]string{"sequence": "What orders the messages of an aggregate."}
 	for _, c := range columns["inbox"] {
 		meanings[c.name] = c.meaning
 	}
