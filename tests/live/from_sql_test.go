@@ -97,7 +97,7 @@ func TestHostileNamesFromSQL(t *testing.T) {
 	if pgtest.Long() {
 		times = 1000
 	}
-	for n := range times {
+	for n := 0; n < times || created < times/2; n++ { // about half of the names are refused
 		if n%40 == 0 { // a session keeps the plans of functions that are gone, and looks through them whenever anything is dropped
 			conn = db.Connect(t)
 		}
@@ -119,8 +119,8 @@ func TestHostileNamesFromSQL(t *testing.T) {
 			t.Fatalf("seed %d: inbox %q: %s", seed, name, pgtest.ErrorText(err))
 		}
 	}
-	if after := leftovers(t, conn); created < 100 || fmt.Sprint(after) != fmt.Sprint(before) {
-		t.Errorf("seed %d: %d created, left behind %q", seed, created, after)
+	if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("seed %d: left behind %q", seed, after)
 	}
 	if failed := pgtest.Column[string](t, conn, "select last_error from pgtrickle_internal.pgt_tasks where last_error is not null"); len(failed) > 0 {
 		t.Errorf("seed %d: tasks failed: %q", seed, failed)
