@@ -5,12 +5,12 @@
 //	objects   turns the plan into database objects, in an order in which they can be created
 //	artifact  turns the objects into scripts and files
 //
-// A spec for CockroachDB passes one room instead, cockroach.
+// A spec for CockroachDB or Citus passes one room instead, fixed.
 package generator
 
 import (
 	"github.com/pgsluice/sluice/generator/artifact"
-	"github.com/pgsluice/sluice/generator/cockroach"
+	"github.com/pgsluice/sluice/generator/fixed"
 	"github.com/pgsluice/sluice/generator/objects"
 	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/render"
@@ -23,11 +23,11 @@ import (
 // whole, such as clashes between generated names, are reported at their place in the spec, and the extension is nil.
 func Generate(s *spec.Spec, released ...upgrade.Manifest) (*artifact.Extension, *diag.List) {
 	errs := &diag.List{}
-	if s.Extension.Target == spec.TargetCockroachDB {
+	if s.FixedTarget() {
 		if errs = plan.Check(s); !errs.Empty() {
 			return nil, errs
 		}
-		return artifact.Fixed(s, cockroach.Files(s)), errs
+		return artifact.Fixed(s, fixed.Files(s)), errs
 	}
 	names := plan.Trace(s, released, errs)
 	planned, made := objectsOf(names.Spec, names, errs)

@@ -29,8 +29,8 @@ func (s *Spec) complete() {
 
 // defaultArtifacts are those of a spec that does not list any.
 func (e Extension) defaultArtifacts() []string {
-	if e.Target == TargetCockroachDB {
-		return onCockroachArtifacts
+	if on, is := targets[e.Target]; is {
+		return on.artifacts
 	}
 	return []string{ArtifactExtension, ArtifactMigrations, ArtifactJobs, ArtifactDocs}
 }

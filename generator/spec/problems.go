@@ -1,7 +1,5 @@
 package spec
 
-import "strings"
-
 // problem is a kind of error about the meaning of a spec; message takes arguments, hint does not.
 type problem struct {
 	code, message, hint string
@@ -73,8 +71,8 @@ var (
 	tierBackwards   = problem{"out-of-range", "tier %q ranges from %d to %d", "min must not be above max"}
 	tierOverlap     = problem{"conflict", "tiers %q and %q both hold priority %d", "ranges include both ends and must not overlap"}
 
-	notOnTarget           = problem{"not-generated", "target %s has no %s", ""}
-	noArtifactOnCockroach = problem{"not-generated", "target cockroachdb has no artifact %q", "its artifacts are migrations and docs"}
-	noSettingOnCockroach  = problem{"not-generated", "setting %q has no effect on target cockroachdb", "its settings are " + strings.Join(onCockroachSettings, ", ")}
-	reservedOnCockroach   = problem{"reserved-name", "schema %q belongs to CockroachDB", "choose another, such as pgtrickle or public"}
+	notOnTarget        = problem{"not-generated", "target %s has no %s", ""}
+	noArtifactOnTarget = problem{"not-generated", "target %s has no artifact %q", "its artifacts are migrations and docs"}
+	noSettingOnTarget  = problem{"not-generated", "setting %q has no effect on target %s", ""}
+	reservedOnTarget   = problem{"reserved-name", "schema %q belongs to %s", "choose another, such as pgtrickle or public"}
 )

@@ -5,77 +5,133 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
-// The options that target cockroachdb has; all others are errors at their places.
-var (
-	onCockroachExtension = []string{"name", "version", "schema", "target"}
-	onCockroachInbox     = []string{"name", "schema", "event_id", "change_feed", "dead_letter", "stats", "max_retries", "retention", "retry"}
-	onCockroachOutbox    = []string{"name", "retention"}
-	onCockroachSettings  = []string{"inbox_processed_retention_hours", "inbox_dlq_retention_hours", "outbox_retention_hours"}
-	onCockroachArtifacts = []string{ArtifactMigrations, ArtifactDocs}
-)
-
-// insteadOnCockroach says what to do without an option that target cockroachdb does not have.
-var insteadOnCockroach = map[string]string{
-	"postgres":      "leave it out; the SQL is for CockroachDB 25.2 and later",
-	"stream_tables": "CockroachDB has neither transition tables nor snapshots that a query can compare; keep derived tables by a changefeed",
-	"groups":        "CockroachDB has neither session locks nor transaction ids that a query can read; a changefeed delivers what is published",
-	"schema":        "leave it out; DDL is read for stream tables, which this target does not have",
-	"notify":        "CockroachDB has no LISTEN; poll, or let a changefeed tell",
-	"schedule":      "leave it out; nothing runs in the background except row-level TTL",
-	"max_attempts":  "leave it out; a claim that rolls back leaves no trace to count",
-	"health":        "leave it out, and read <inbox>_stats",
-	"renamed_from":  "no upgrades are generated for this target; rename the tables by ALTER TABLE",
-	"ordering":      "leave it out; messages are claimed in the order in which they are due",
-	"priority":      "leave it out; messages are claimed in the order in which they are due",
-	"journal":       "leave it out; add columns by ALTER TABLE",
-	"table":         "leave it out; the table of an inbox is managed on this target",
-	"roles":         "name roles of the whole extension",
-	"idle_group":    "leave it out; there are no consumer groups on this target",
-	"ordering_key":  "leave it out; a changefeed keeps the order of each row's changes only",
-	"segment_rows":  "leave it out; CockroachDB splits tables itself",
+// target is what a server other than PostgreSQL has of what a spec can say; all else is an error at its place.
+type target struct {
+	server                                    string // its name, as errors have it
+	runs                                      string // what runs a script
+	extension, inbox, outbox, group, settings []string
+	artifacts                                 []string
+	reserved                                  string            // a schema that belongs to the server; or empty
+	instead                                   map[string]string // what to do without an option
+	orElse                                    string
 }
 
-const elseOnCockroach = "leave it out; docs/cockroachdb.md lists what this target has"
+// FixedTarget reports whether a spec is for a server for which there are files only, and no upgrades.
+func (s *Spec) FixedTarget() bool {
+	_, is := targets[s.Extension.Target]
+	return is
+}
+
+// ScriptsRunBy is what runs the scripts of such a spec.
+func (s *Spec) ScriptsRunBy() string { return targets[s.Extension.Target].runs }
+
+var targets = map[string]target{
+	TargetCockroachDB: {
+		server:    "CockroachDB",
+		runs:      `"cockroach sql --file"`,
+		extension: []string{"name", "version", "schema", "target"},
+		inbox:     []string{"name", "schema", "event_id", "change_feed", "dead_letter", "stats", "max_retries", "retention", "retry"},
+		outbox:    []string{"name", "retention"},
+		settings:  []string{"inbox_processed_retention_hours", "inbox_dlq_retention_hours", "outbox_retention_hours"},
+		artifacts: []string{ArtifactMigrations, ArtifactDocs},
+		reserved:  "crdb_internal",
+		instead: map[string]string{
+			"postgres":      "leave it out; the SQL is for CockroachDB 25.2 and later",
+			"stream_tables": "CockroachDB has neither transition tables nor snapshots that a query can compare; keep derived tables by a changefeed",
+			"groups":        "CockroachDB has neither session locks nor transaction ids that a query can read; a changefeed delivers what is published",
+			"schema":        "leave it out; DDL is read for stream tables, which this target does not have",
+			"notify":        "CockroachDB has no LISTEN; poll, or let a changefeed tell",
+			"schedule":      "leave it out; nothing runs in the background except row-level TTL",
+			"max_attempts":  "leave it out; a claim that rolls back leaves no trace to count",
+			"health":        "leave it out, and read <inbox>_stats",
+			"renamed_from":  "no upgrades are generated for this target; rename the tables by ALTER TABLE",
+			"ordering":      "leave it out; messages are claimed in the order in which they are due",
+			"priority":      "leave it out; messages are claimed in the order in which they are due",
+			"journal":       "leave it out; add columns by ALTER TABLE",
+			"table":         "leave it out; the table of an inbox is managed on this target",
+			"roles":         "name roles of the whole extension",
+			"idle_group":    "leave it out; there are no consumer groups on this target",
+			"ordering_key":  "leave it out; a changefeed keeps the order of each row's changes only",
+			"segment_rows":  "leave it out; CockroachDB splits tables itself",
+		},
+		orElse: "leave it out; docs/cockroachdb.md lists what this target has",
+	},
+	TargetCitus: {
+		server:    "Citus",
+		runs:      "psql, connected to the coordinator,",
+		extension: []string{"name", "version", "schema", "target"},
+		inbox:     []string{"name", "schema", "event_id", "dead_letter", "stats", "max_retries", "retention", "retry"},
+		outbox:    []string{"name", "retention"},
+		group:     []string{"name", "outbox", "auto_offset_reset", "max_attempts"},
+		settings:  []string{"inbox_processed_retention_hours", "inbox_dlq_retention_hours", "outbox_retention_hours"},
+		artifacts: []string{ArtifactMigrations, ArtifactDocs},
+		instead: map[string]string{
+			"postgres":      "leave it out; the SQL is for Citus 11.1 and later",
+			"stream_tables": "leave it out; only inboxes and event outboxes are generated for Citus",
+			"schema":        "leave it out; DDL is read for stream tables, which this target does not have",
+			"notify":        "leave it out, and poll; notifications of a worker do not reach other servers",
+			"schedule":      "leave it out; call tick() as often as retention is to run",
+			"max_attempts":  "leave it out; a claim that rolls back leaves no trace to count",
+			"health":        "leave it out, and read <inbox>_stats",
+			"renamed_from":  "no upgrades are generated for this target; rename the tables by ALTER TABLE",
+			"ordering":      "leave it out; messages of a shard are claimed in the order in which they are due",
+			"priority":      "leave it out; messages of a shard are claimed in the order in which they are due",
+			"journal":       "leave it out; add columns by ALTER TABLE",
+			"table":         "leave it out; the table of an inbox is managed on this target",
+			"roles":         "name roles of the whole extension",
+			"segment_rows":  "leave it out; the table is distributed",
+		},
+		orElse: "leave it out; docs/citus.md lists what this target has",
+	},
+}
 
 // target reports what a target other than PostgreSQL does not have.
 func (c checker) target() {
-	if c.Extension.Target != TargetCockroachDB {
+	on, is := targets[c.Extension.Target]
+	if !is {
 		return
 	}
-	c.lacks("the extension", c.Extension.Place, onCockroachExtension)
-	if c.Extension.Schema == "crdb_internal" {
-		c.report(c.Extension.Field("schema"), reservedOnCockroach, c.Extension.Schema)
+	c.lacks("the extension", c.Extension.Place, on.extension)
+	if c.Extension.Schema == on.reserved {
+		c.report(c.Extension.Field("schema"), reservedOnTarget, c.Extension.Schema, on.server)
 	}
 	for _, ddl := range c.Schema {
 		c.lacking(ddl.At, "schema", "DDL of source tables")
 	}
 	for _, a := range c.Artifacts {
-		if !slices.Contains(onCockroachArtifacts, a.Value) && a.Value != "" {
-			c.report(a.At, noArtifactOnCockroach, a.Value)
+		if !slices.Contains(on.artifacts, a.Value) && a.Value != "" {
+			c.report(a.At, noArtifactOnTarget, c.Extension.Target, a.Value)
 		}
 	}
 	for _, s := range c.Settings {
-		if !slices.Contains(onCockroachSettings, s.Name) {
-			c.report(s.At, noSettingOnCockroach, s.Name)
+		if !slices.Contains(on.settings, s.Name) {
+			e := noSettingOnTarget.at(s.At, s.Name, c.Extension.Target)
+			e.Hint = "its settings are " + strings.Join(on.settings, ", ")
+			c.errs.Add(e)
 		}
 	}
 	for _, t := range c.StreamTables {
 		c.lacking(t.Field("name"), "stream_tables", "stream tables")
 	}
 	for _, g := range c.ConsumerGroups {
-		c.lacking(g.Field("name"), "groups", "consumer groups")
+		if on.group == nil {
+			c.lacking(g.Field("name"), "groups", "consumer groups")
+		} else {
+			c.lacks(fmt.Sprintf("consumer group %q", g.Name), g.Place, on.group)
+		}
 	}
 	for _, o := range c.Outboxes {
-		c.lacks(fmt.Sprintf("outbox %q", o.Name), o.Place, onCockroachOutbox)
+		c.lacks(fmt.Sprintf("outbox %q", o.Name), o.Place, on.outbox)
 	}
 	for _, i := range c.Inboxes {
-		c.lacks(fmt.Sprintf("inbox %q", i.Name), i.Place, onCockroachInbox)
-		if i.Given("schema") && i.Schema == "crdb_internal" {
-			c.report(i.Field("schema"), reservedOnCockroach, i.Schema)
+		c.lacks(fmt.Sprintf("inbox %q", i.Name), i.Place, on.inbox)
+		if i.Given("schema") && i.Schema == on.reserved {
+			c.report(i.Field("schema"), reservedOnTarget, i.Schema, on.server)
 		}
 	}
 }
@@ -95,6 +151,7 @@ func (c checker) lacks(object string, p Place, has []string) {
 // lacking reports one thing that the target does not have.
 func (c checker) lacking(at diag.Pos, option, what string) {
 	e := notOnTarget.at(at, c.Extension.Target, what)
-	e.Hint = cmp.Or(insteadOnCockroach[option], elseOnCockroach)
+	on := targets[c.Extension.Target]
+	e.Hint = cmp.Or(on.instead[option], on.orElse)
 	c.errs.Add(e)
 }

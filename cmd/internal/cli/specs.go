@@ -61,7 +61,7 @@ func load(cmd *cobra.Command, check func(*spec.Spec) *diag.List) ([]*spec.Spec, 
 	return nil, nil, invalid(problems)
 }
 
-// notOn reports specs for servers that a command does not work on: for CockroachDB there are files, and nothing that looks into a database.
+// notOn reports specs for servers that a command does not work on: for some there are files, and nothing that looks into a database.
 func notOn(cmd *cobra.Command, specs []*spec.Spec) *diag.List {
 	problems := &diag.List{}
 	name := cmd.Name()
@@ -69,11 +69,11 @@ func notOn(cmd *cobra.Command, specs []*spec.Spec) *diag.List {
 		name += " --dsn"
 	}
 	for _, s := range specs {
-		if s.Extension.Target == spec.TargetCockroachDB && name != "generate" {
+		if s.FixedTarget() && name != "generate" {
 			problems.Add(diag.Error{
 				Pos: s.Extension.Field("target"), Code: "not-generated",
 				Message: fmt.Sprintf("sluice %s does not work on target %s", name, s.Extension.Target),
-				Hint:    `"sluice generate" writes its migrations, which "cockroach sql --file" runs`,
+				Hint:    `"sluice generate" writes its migrations, which ` + s.ScriptsRunBy() + " runs",
 			})
 		}
 	}

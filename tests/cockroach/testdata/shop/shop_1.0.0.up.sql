@@ -157,7 +157,7 @@ begin
     if p_sequence is not null or p_priority is not null then
         raise exception using errcode = '22023', message = 'p_sequence, p_priority: the inbox has neither',
             detail = 'Inbox ' || v_inbox || ' has no ordering and no priority.',
-            hint = 'Leave them out: inboxes on CockroachDB have neither.';
+            hint = 'Leave them out: inboxes on this target have neither.';
     end if;
 
     if p_inbox = 'order_events' then
@@ -384,6 +384,7 @@ create function shop.replay_inbox_messages(
 as $function$
 declare
     v_inbox text := coalesce(p_inbox, '<null>');
+    v_now   timestamptz := clock_timestamp();
     v_count int8;
 begin
     if (p_event_ids is null) = (p_event_type is null) then
@@ -394,7 +395,7 @@ begin
     if p_inbox = 'order_events' then
         with replayed as (
             update shop.order_events i
-            set processed_at = null, error = null, retry_count = 0, available_at = clock_timestamp()
+            set processed_at = null, error = null, retry_count = 0, available_at = v_now
             where (i.event_id = any (p_event_ids) or i.event_type = p_event_type)
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
@@ -403,7 +404,7 @@ begin
     elsif p_inbox = 'journal' then
         with replayed as (
             update app.journal i
-            set processed_at = null, error = null, retry_count = 0, available_at = clock_timestamp()
+            set processed_at = null, error = null, retry_count = 0, available_at = v_now
             where (i.event_id = any (p_event_ids) or i.event_type = p_event_type)
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id

@@ -1,4 +1,4 @@
-package cockroach
+package fixed
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Extension is what templates know of a spec.
@@ -17,6 +16,8 @@ type Extension struct {
 	Schemas       []string // of all objects, as SQL; the extension's first
 	Inboxes       []Inbox
 	Outboxes      []Outbox
+	Groups        []spec.ConsumerGroup
+	InternalName  string // the schema of what users do not call
 }
 
 // Inbox is what templates know of an inbox.
@@ -24,7 +25,6 @@ type Inbox struct {
 	Name       string
 	EventID    string // the expression over payload that computes the id, as the spec gives it; or empty
 	MaxRetries int
-	Delay      string // by which a failure delays a message, as SQL; empty for none
 	Expiration string // when row-level TTL deletes a row, as SQL; empty for never
 	DeadLetter bool
 	Stats      bool
@@ -32,6 +32,11 @@ type Inbox struct {
 
 	Table, DueIndex, DeadIndex, PayloadIndex Name
 	PendingView, DLQView, StatsView          Name
+
+	ProcessedKept, DeadKept string // how long, as SQL; empty for ever
+	ClaimAt, StatsOf        Name   // functions that claim from one shard, and that read statistics
+
+	retry *spec.Retry // null: a failure delays no message
 }
 
 // Outbox is what templates know of an event outbox.
@@ -39,37 +44,51 @@ type Outbox struct {
 	Name       string
 	Expiration string // as an inbox's
 	Table      Name
+
+	Kept                 string // how long an event that no group awaits is kept, as SQL; empty for ever
+	IDs, Deliveries, Due Name   // the sequence of ids; what groups await, and its index
+	PollAt               Name   // the function that polls one shard
 }
 
 func viewOf(s *spec.Spec) Extension {
-	view := Extension{Name: s.Extension.Name, Version: s.Extension.Version, Schemas: []string{ident(s.Extension.Schema)}}
+	view := Extension{
+		Name: s.Extension.Name, Version: s.Extension.Version, Schemas: []string{ident(s.Extension.Schema)}, Groups: s.ConsumerGroups,
+		InternalName: spec.InternalSchema(s.Extension.Schema),
+	}
 	for n := range s.Inboxes {
 		i := &s.Inboxes[n]
-		view.Inboxes = append(view.Inboxes, viewOfInbox(s, i))
+		view.Inboxes = append(view.Inboxes, viewOfInbox(s, i, view.InternalName))
 		if schema := ident(i.Schema); !slices.Contains(view.Schemas, schema) {
 			view.Schemas = append(view.Schemas, schema)
 		}
 	}
 	for n := range s.Outboxes {
 		o := &s.Outboxes[n]
-		view.Outboxes = append(view.Outboxes, Outbox{
-			Name: o.Name, Table: Name{s.Extension.Schema, spec.DerivedName("outbox_" + o.Name)},
-			Expiration: after("created_at", kept(s, o.Retention, "outbox_retention_hours")),
-		})
+		view.Outboxes = append(view.Outboxes, viewOfOutbox(s, o, view.InternalName))
 	}
 	return view
 }
 
-func viewOfInbox(s *spec.Spec, i *spec.Inbox) Inbox {
+func viewOfOutbox(s *spec.Spec, o *spec.Outbox, internal string) Outbox {
+	in := func(suffix string) Name { return Name{internal, spec.DerivedName("outbox_" + o.Name + suffix)} }
+	kept := kept(s, o.Retention, "outbox_retention_hours")
+	return Outbox{
+		Name: o.Name, Table: Name{s.Extension.Schema, spec.DerivedName("outbox_" + o.Name)}, Expiration: after("created_at", kept), Kept: interval(kept),
+		IDs: in("_ids"), Deliveries: in("_deliveries"), Due: in("_due"), PollAt: in("_poll_at"),
+	}
+}
+
+func viewOfInbox(s *spec.Spec, i *spec.Inbox, internal string) Inbox {
 	in := func(suffix string) Name { return Name{i.Schema, spec.DerivedName(i.Name + suffix)} }
 	view := Inbox{
 		Name: i.Name, EventID: i.EventID, MaxRetries: i.MaxRetries, DeadLetter: i.DeadLetter, Stats: i.Stats, ChangeFeed: i.ChangeFeed,
 		Table: Name(i.Relation), DueIndex: in("_due"), DeadIndex: in("_dead"), PayloadIndex: in("_payload"),
 		PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"),
-		Delay: delay(i.BackOff()),
+		retry: i.BackOff(), ClaimAt: Name{internal, spec.DerivedName(i.Name + "_claim_at")}, StatsOf: Name{internal, spec.DerivedName(i.Name + "_stats_of")},
 	}
-	processed := after("processed_at", kept(s, i.Retention.Processed, "inbox_processed_retention_hours"))
-	dead := after("available_at", kept(s, i.Retention.DeadLetter, "inbox_dlq_retention_hours"))
+	keptProcessed, keptDead := kept(s, i.Retention.Processed, "inbox_processed_retention_hours"), kept(s, i.Retention.DeadLetter, "inbox_dlq_retention_hours")
+	view.ProcessedKept, view.DeadKept = interval(keptProcessed), interval(keptDead)
+	processed, dead := after("processed_at", keptProcessed), after("available_at", keptDead)
 	switch {
 	case dead == "":
 		view.Expiration = processed // null, and so kept, while a message is not processed
@@ -90,25 +109,35 @@ func kept(s *spec.Spec, option *spec.Duration, setting string) spec.Duration {
 	return spec.Duration(hours) * spec.Duration(time.Hour)
 }
 
+// interval is how long rows are kept, as SQL; empty if forever.
+func interval(kept spec.Duration) string {
+	if kept == 0 {
+		return ""
+	}
+	return kept.Interval()
+}
+
 // after is a moment after that of a column, as SQL; empty if rows are kept forever.
 func after(column string, kept spec.Duration) string {
 	if kept == 0 {
 		return ""
 	}
-	return column + " + " + kept.Interval()
+	return column + " + " + interval(kept)
 }
 
-// delay is by how much one more failure than row i counts delays it. All numbers are floats, because CockroachDB's power of integers overflows.
-func delay(r *spec.Retry) string {
+// Delay is by how much one more failure than a column or variable counts delays a message, as SQL; empty for no delay. All numbers are floats, because CockroachDB's
+// power of integers overflows.
+func (i Inbox) Delay(failures string) string {
+	r := i.retry
 	if r == nil {
 		return ""
 	}
 	seconds := r.Initial.Seconds() + "::float8"
 	switch r.Backoff {
 	case spec.BackoffExponential:
-		seconds = fmt.Sprintf("least(%s::float8, %s * power(2::float8, least(i.retry_count, 60)::float8))", r.Max.Seconds(), seconds)
+		seconds = fmt.Sprintf("least(%s::float8, %s * power(2::float8, least(%s, 60)::float8))", r.Max.Seconds(), seconds, failures)
 	case spec.BackoffLinear:
-		seconds = fmt.Sprintf("least(%s::float8, %s * (i.retry_count + 1)::float8)", r.Max.Seconds(), seconds)
+		seconds = fmt.Sprintf("least(%s::float8, %s * (%s + 1)::float8)", r.Max.Seconds(), seconds, failures)
 	}
 	return seconds + " * interval '1 second'"
 }
@@ -119,11 +148,6 @@ func (e Extension) Schema() string { return e.Schemas[0] }
 // Computed are the inboxes whose ids are computed.
 func (e Extension) Computed() []Inbox {
 	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.EventID == "" })
-}
-
-// Feeds reports whether anything is read by a changefeed.
-func (e Extension) Feeds() bool {
-	return len(e.Outboxes) > 0 || slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.ChangeFeed })
 }
 
 // InboxNames lists the inboxes, for hints.
@@ -161,9 +185,3 @@ func (i Inbox) IsPending(a string) string {
 func (i Inbox) IsDead(a string) string {
 	return fmt.Sprintf("%[1]sprocessed_at is null and %[1]sretry_count >= %[2]d", a, i.MaxRetries)
 }
-
-// Connection is the external connection of that name, as SQL.
-func (e Extension) Connection() string { return ident(e.Name) }
-
-// Sink is the URI of the external connection that changefeeds write to.
-func (e Extension) Sink() string { return sqltext.Literal("external://" + e.Name) }

@@ -1,4 +1,4 @@
-package cockroach
+package fixed
 
 import (
 	"strings"
@@ -6,14 +6,14 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// reserved are words that cannot stand everywhere as identifiers in CockroachDB, and can in PostgreSQL.
+// reserved are words that cannot stand everywhere as identifiers in CockroachDB, and can in PostgreSQL and Citus.
 var reserved = map[string]bool{
 	"annotate_type": true, "box2d": true, "characteristics": true, "extract_duration": true, "family": true, "geography": true, "geometry": true, "if": true,
 	"iferror": true, "ifnull": true, "index": true, "iserror": true, "nothing": true, "point": true, "polygon": true, "string": true, "timestamptz": true,
 	"timetz": true, "varbit": true, "vector": true, "virtual": true, "work": true,
 }
 
-// ident returns a name as an SQL identifier, quoted where PostgreSQL or CockroachDB wants it.
+// ident returns a name as an SQL identifier, quoted where any of the servers wants it.
 func ident(name string) string {
 	if reserved[name] {
 		return `"` + name + `"`

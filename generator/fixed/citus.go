@@ -1,0 +1,161 @@
+package fixed
+
+import (
+	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
+)
+
+// citus is Citus. Its tables are distributed by aggregate id and colocated, so that claims and polls, the work on rows of the same aggregate and the marks stay on
+// one node; shards are read by their own names where Citus locks no rows. Everything that writes goes by the distributed tables, as Citus commits in two phases only
+// what it knows to be written.
+var citus = target{
+	server:   "Citus 11.1 or later",
+	upNote:   "Run it once with psql on the coordinator, as superuser or as a role that may make roles: psql -v ON_ERROR_STOP=1 --single-transaction -f.",
+	downNote: "Removes the tables with all their messages and events. Schemas and roles stay, because others may use them.",
+	objects:  onCitus,
+	more: func(view Extension) map[string]string {
+		return map[string]string{"pg_cron": render.Must("citus/pg_cron.sql", view)}
+	},
+	reference: citusNotes,
+}
+
+// onCitus creates everything, in an order in which it can be created.
+func onCitus(s *spec.Spec, view Extension) []object {
+	all := schemas("citus", append(view.Schemas, view.Internal()))
+	add := func(template string, data any) object {
+		all = append(all, create(template, data))
+		return all[len(all)-1]
+	}
+	run := func(template string, data any) { all = append(all, object{sql: render.Must(template+".sql", data)}) }
+	var first *Name // all tables are colocated with it
+	distribute := func(table Name) {
+		run("citus/distribute", struct {
+			Table Name
+			With  *Name
+		}{table, first})
+		if first == nil {
+			first = &table
+		}
+	}
+	delegate := func(template string, data any, with Name) {
+		run("citus/distribute_function", struct {
+			Signature string
+			With      Name
+		}{add(template, data).signature(), with})
+	}
+	for _, i := range view.Inboxes {
+		add("citus/inbox_table", i)
+		distribute(i.Table)
+		add("fixed/inbox_due_index", i)
+		add("fixed/inbox_dead_index", i)
+		all = append(all, messageViewsOf(i)...)
+		if i.Stats {
+			add("citus/inbox_stats_of", i)
+			add("citus/inbox_stats_view", i)
+		}
+		delegate("citus/inbox_claim_at", i, i.Table)
+	}
+	for _, o := range view.Outboxes {
+		add("citus/outbox_ids", o)
+		add("citus/outbox_table", o)
+		distribute(o.Table)
+		add("citus/outbox_deliveries", o)
+		distribute(o.Deliveries)
+		add("citus/outbox_due", o)
+		delegate("citus/outbox_poll_at", o, o.Deliveries)
+	}
+	if len(view.Inboxes)+len(view.Outboxes) > 0 {
+		run("citus/reference_table", add("citus/pgt_shards", view).signature())
+		add("citus/pgt_find_shards", view)
+		run("citus/find_shards", view)
+		add("citus/tick", view)
+	}
+	if len(view.Inboxes) > 0 {
+		for _, function := range []string{"inbox_receive", "inbox_receive_many", "inbox_claim", "pgt_aggregate", "inbox_mark_processed", "inbox_mark_processed_many", "inbox_mark_failed"} {
+			add("citus/"+function, view)
+		}
+		add("fixed/inbox_pending", view)
+		add("fixed/replay_inbox_messages", view)
+	}
+	if len(view.Outboxes) > 0 {
+		run("citus/reference_table", add("citus/pgt_consumer_groups", view).signature())
+		for _, function := range []string{
+			"pgt_group", "outbox_publish", "create_consumer_group", "drop_consumer_group", "poll_outbox", "ack_rows", "release_rows", "reject_rows",
+			"replay_dead_letters", "extend_lease", "consumer_lag", "pgt_consumer_dead_letters",
+		} {
+			add("citus/"+function, view)
+		}
+	}
+	for _, group := range view.Groups {
+		run("citus/consumer_group", struct {
+			Extension
+			Group spec.ConsumerGroup
+		}{view, group})
+	}
+	return append(all, citusRoles(s, view)...)
+}
+
+// citusRoles grants the roles of a spec what they need. Functions run with the rights of their callers, and anybody may call them: Citus does not pass on GRANT ON
+// FUNCTION where a schema needs quotes.
+func citusRoles(s *spec.Spec, view Extension) []object {
+	return roles("citus", append(view.Schemas, view.Internal()),
+		role{s.Roles.Producer, "a producer: to store messages and to publish events", []grant{ // ON CONFLICT and RETURNING read the table
+			{"insert, select", list(append(inboxTables(view), outboxTables(view)...))}, {"insert", list(deliveries(view))},
+			{"usage", sequences(view)}, {"select", groupTable(view)},
+		}},
+		role{s.Roles.Consumer, "a consumer: to read, claim and mark messages, and to consume events", []grant{
+			{"select, update", list(inboxTables(view))}, {"select", list(messageViews(view))}, {"select", list(append(outboxTables(view), shardTable(view)...))},
+			{"select, update, delete", list(deliveries(view))}, {"select", groupTable(view)},
+		}},
+		role{s.Roles.Monitor, "a monitor: statistics, but no message", []grant{{"select", list(statsViews(view))}}})
+}
+
+// deliveries are the tables of events that consumer groups await.
+func deliveries(view Extension) []Name {
+	var names []Name
+	for _, o := range view.Outboxes {
+		names = append(names, o.Deliveries)
+	}
+	return names
+}
+
+func sequences(view Extension) string {
+	var names []Name
+	for _, o := range view.Outboxes {
+		names = append(names, o.IDs)
+	}
+	if names == nil {
+		return ""
+	}
+	return "sequence " + list(names)
+}
+
+// groupTable is the table of consumer groups; empty without outboxes.
+func groupTable(view Extension) string {
+	if len(view.Outboxes) == 0 {
+		return ""
+	}
+	return view.Schema() + ".pgt_consumer_groups"
+}
+
+func shardTable(view Extension) []Name {
+	if len(view.Tables()) == 0 {
+		return nil
+	}
+	return []Name{{view.InternalName, "pgt_shards"}}
+}
+
+func citusNotes(view Extension) string {
+	out := ""
+	if len(view.Inboxes) > 0 {
+		out += "\n## Exactly once\n\nClaim, work and mark in one transaction, and pass the `aggregate_id` of the claim to the mark, which then goes to one node. " +
+			"If `inbox_mark_processed` returns false, roll back.\n"
+	}
+	return out + "\n## Background work\n\nThe procedure `tick` does it; the script `.pg_cron.sql` beside the migrations has pg_cron call it each minute on the coordinator.\n"
+}
+
+// Internal is the schema of what users do not call, as SQL.
+func (e Extension) Internal() string { return ident(e.InternalName) }
+
+// Tables are the distributed tables that users know.
+func (e Extension) Tables() []Name { return append(inboxTables(e), outboxTables(e)...) }

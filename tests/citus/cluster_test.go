@@ -1,0 +1,123 @@
+//go:build citus
+
+package citus
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/cmd/commandtest"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// nodes are a coordinator and its workers, which all tests share.
+var nodes = sync.OnceValues(func() ([]*commandtest.Server, error) {
+	install, err := commandtest.Finder{Progress: os.Stderr}.Find(context.Background(), os.Getenv("SLUICE_TEST_PG"))
+	if err != nil {
+		return nil, err
+	}
+	if !install.HasLibrary("citus") {
+		return nil, fmt.Errorf("%s has no Citus; make test-citus builds one", install.Bin)
+	}
+	var all []*commandtest.Server
+	for range 3 {
+		s, err := commandtest.Start(context.Background(), commandtest.ServerOptions{
+			Install: install, TCP: true, Preload: []string{"citus"},
+			Settings: map[string]string{
+				"max_prepared_transactions": "100", "max_connections": "300", "citus.node_conninfo": "sslmode=disable", "citus.shard_count": "8",
+				"citus.recover_2pc_interval": "1s", "citus.enable_statistics_collection": "off", "wal_level": "logical",
+			},
+		})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+})
+
+var databases atomic.Int64
+
+// cluster has a database of that name on each node, with Citus, and the spec of testdata installed if one is named.
+type cluster struct {
+	name  string
+	nodes []*commandtest.Server // the coordinator first
+}
+
+func newCluster(t testing.TB, installed string) *cluster {
+	t.Helper()
+	all, err := nodes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{fmt.Sprintf("citus_%d", databases.Add(1)), all}
+	for _, s := range all {
+		super(t, s, "postgres", "create database "+c.name)
+		super(t, s, c.name, "create extension citus")
+	}
+	super(t, all[0], c.name, fmt.Sprintf("select citus_set_coordinator_host('127.0.0.1', %d)", all[0].Port))
+	for _, s := range all[1:] {
+		super(t, all[0], c.name, fmt.Sprintf("select citus_add_node('127.0.0.1', %d)", s.Port))
+	}
+	t.Cleanup(func() {
+		for _, s := range all {
+			super(t, s, "postgres", "drop database "+c.name+" with (force)")
+		}
+	})
+	if installed != "" {
+		c.install(t, script(t, filepath.Join("testdata", installed, "spec.yaml"), "up"))
+	}
+	return c
+}
+
+// install runs a script on the coordinator in one transaction.
+func (c *cluster) install(t testing.TB, sql string) {
+	t.Helper()
+	conn := c.connect(t, 0)
+	for _, statement := range pgtest.Split("begin;" + sql + "commit;") { // as psql sends them; Citus does not take all at once
+		if _, err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatalf("%s\n%s", pgtest.ErrorText(err), statement)
+		}
+	}
+}
+
+// script is a generated script of a kind: up, down or pg_cron.
+func script(t testing.TB, spec, kind string) string {
+	t.Helper()
+	for path, text := range generated(t, spec) {
+		if strings.HasSuffix(path, "."+kind+".sql") {
+			return text
+		}
+	}
+	t.Fatalf("%s has no script %s", spec, kind)
+	return ""
+}
+
+func super(t testing.TB, s *commandtest.Server, db, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), s.DSN(db))
+	if err == nil {
+		defer conn.Close(context.Background())
+		_, err = conn.Exec(context.Background(), sql)
+	}
+	if err != nil {
+		t.Fatalf("%s\n%s", pgtest.ErrorText(err), sql)
+	}
+}
+
+// database is a node's as the data-driven tests know it.
+func (c *cluster) database(node int) *pgtest.Database { return &pgtest.Database{Name: c.name, Server: c.nodes[node]} }
+
+// connect opens a session on a node as superuser.
+func (c *cluster) connect(t testing.TB, node int) *pgx.Conn {
+	t.Helper()
+	return pgtest.Connect(t, c.nodes[node].DSN(c.name))
+}
