@@ -68,6 +68,7 @@ func onCitus(s *spec.Spec, view Extension) []object {
 		run("citus/reference_table", add("citus/pgt_shards", view).signature())
 		add("citus/pgt_find_shards", view)
 		run("citus/find_shards", view)
+		add("citus/pgt_shard_keys", view)
 		add("citus/tick", view)
 	}
 	if len(view.Inboxes) > 0 {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
@@ -65,8 +66,8 @@ func TestLinesAreShort(t *testing.T) {
 	for _, name := range []string{"shop", "odd"} {
 		for path, text := range generated(t, filepath.Join("testdata", name, "spec.yaml")) {
 			for n, line := range strings.Split(text, "\n") {
-				if len(line) > 140 && name == "shop" && strings.HasSuffix(path, ".sql") {
-					t.Errorf("%s:%d has %d bytes", path, n+1, len(line))
+				if utf8.RuneCountInString(line) > 140 && name == "shop" && strings.HasSuffix(path, ".sql") {
+					t.Errorf("%s:%d has %d characters", path, n+1, utf8.RuneCountInString(line))
 				}
 			}
 		}

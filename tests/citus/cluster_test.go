@@ -15,11 +15,22 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// nodes are a coordinator and its workers, which all tests share.
-var nodes = sync.OnceValues(func() ([]*commandtest.Server, error) {
+var (
+	started []*commandtest.Server
+	lock    sync.Mutex
+
+	// roles of the specs. They may log in: scripts become them by SET ROLE, and Citus connects to other nodes by that name.
+	roles = []string{"shop_app", "shop_worker", "work", "table", "Robert'); drop table x; --", "string"}
+)
+
+// nodes are a coordinator and a number of workers, which all tests share.
+func nodes(workers int) ([]*commandtest.Server, error) {
+	lock.Lock()
+	defer lock.Unlock()
 	install, err := commandtest.Finder{Progress: os.Stderr}.Find(context.Background(), os.Getenv("SLUICE_TEST_PG"))
 	if err != nil {
 		return nil, err
@@ -27,22 +38,26 @@ var nodes = sync.OnceValues(func() ([]*commandtest.Server, error) {
 	if !install.HasLibrary("citus") {
 		return nil, fmt.Errorf("%s has no Citus; make test-citus builds one", install.Bin)
 	}
-	var all []*commandtest.Server
-	for range 3 {
+	for len(started) <= workers {
 		s, err := commandtest.Start(context.Background(), commandtest.ServerOptions{
 			Install: install, TCP: true, Preload: []string{"citus"},
 			Settings: map[string]string{
 				"max_prepared_transactions": "100", "max_connections": "300", "citus.node_conninfo": "sslmode=disable", "citus.shard_count": "8",
-				"citus.recover_2pc_interval": "1s", "citus.enable_statistics_collection": "off", "wal_level": "logical",
+				"citus.recover_2pc_interval": "1s", "citus.enable_statistics_collection": "off",
 			},
 		})
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, s)
+		for _, role := range roles {
+			if _, err := s.Psql("-c", "create role "+sqltext.Ident(role)+" login"); err != nil {
+				return nil, err
+			}
+		}
+		started = append(started, s)
 	}
-	return all, nil
-})
+	return started[:workers+1], nil
+}
 
 var databases atomic.Int64
 
@@ -54,7 +69,12 @@ type cluster struct {
 
 func newCluster(t testing.TB, installed string) *cluster {
 	t.Helper()
-	all, err := nodes()
+	return clusterOf(t, installed, 2)
+}
+
+func clusterOf(t testing.TB, installed string, workers int) *cluster {
+	t.Helper()
+	all, err := nodes(workers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +134,9 @@ func super(t testing.TB, s *commandtest.Server, db, sql string) {
 }
 
 // database is a node's as the data-driven tests know it.
-func (c *cluster) database(node int) *pgtest.Database { return &pgtest.Database{Name: c.name, Server: c.nodes[node]} }
+func (c *cluster) database(node int) *pgtest.Database {
+	return &pgtest.Database{Name: c.name, Server: c.nodes[node]}
+}
 
 // connect opens a session on a node as superuser.
 func (c *cluster) connect(t testing.TB, node int) *pgx.Conn {

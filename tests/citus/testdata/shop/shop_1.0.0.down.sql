@@ -25,6 +25,7 @@ drop function if exists shop.inbox_claim(text, int4, int4, int4);
 drop function if exists shop.inbox_receive_many(text, jsonb);
 drop function if exists shop.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz);
 drop procedure if exists shop.tick();
+drop function if exists shop_internal.pgt_shard_keys(int4, int4);
 drop function if exists shop_internal.pgt_find_shards();
 drop table if exists shop_internal.pgt_shards;
 drop function if exists shop_internal.outbox_events_poll_at(text, name, int4, int4, text[]);

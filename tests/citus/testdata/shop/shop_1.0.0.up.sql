@@ -46,8 +46,8 @@ select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received
 from shop.order_events i
 where i.processed_at is null and i.retry_count >= 3;
 
--- Statistics of inbox order_events, for its view: it reads with the rights of its owner, as Citus checks those of the caller on the shards
--- of a view. Reads the inbox.
+-- Statistics of inbox order_events, for its view. Reads the inbox, with the rights of its owner: Citus would check those of the caller on
+-- the shards.
 create function shop_internal.order_events_stats_of()
     returns table (event_type text, pending bigint, processed bigint, dead_letter bigint, avg_processing_time_sec numeric)
     language plpgsql
@@ -89,7 +89,8 @@ declare
     v_table regclass := 'shop.order_events';
 begin
     return query execute format($sql$
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, null::text, null::int4
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id,
+               null::text, null::int4
         from %s i
         where i.processed_at is null and i.retry_count < 3 and i.available_at <= $1
         order by i.available_at, i.event_id
@@ -142,8 +143,8 @@ select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received
 from app.journal i
 where i.processed_at is null and i.retry_count >= 5;
 
--- Statistics of inbox journal, for its view: it reads with the rights of its owner, as Citus checks those of the caller on the shards of a
--- view. Reads the inbox.
+-- Statistics of inbox journal, for its view. Reads the inbox, with the rights of its owner: Citus would check those of the caller on the
+-- shards.
 create function shop_internal.journal_stats_of()
     returns table (event_type text, pending bigint, processed bigint, dead_letter bigint, avg_processing_time_sec numeric)
     language plpgsql
@@ -185,7 +186,8 @@ declare
     v_table regclass := 'app.journal';
 begin
     return query execute format($sql$
-        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, null::text, null::int4
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id,
+               null::text, null::int4
         from %s i
         where i.processed_at is null and i.retry_count < 5 and i.available_at <= $1
         order by i.available_at, i.event_id
@@ -316,6 +318,29 @@ end;
 $function$;
 select shop_internal.pgt_find_shards();
 
+-- The keys of the shards that a worker looks into, in that order: first those of the node that it is connected to, which need no other one,
+-- and one time of eight all alike, so that shards of a node that no worker is connected to get their turn. p_worker_id of p_total_workers,
+-- from 0 on; both null: all shards. Reads pgt_shards and the metadata of Citus.
+create function shop_internal.pgt_shard_keys(p_worker_id int4, p_total_workers int4)
+    returns setof text
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_keys  text[] := array(select s.shard_key from shop_internal.pgt_shards s order by s.shard_key); -- Citus plans it alone
+    v_alike boolean := random() < 0.125;
+    v_local bigint[] := array(
+        select p.shardid from pg_dist_placement p where p.groupid = (select g.groupid from pg_dist_local_group g) and not v_alike
+    );
+begin
+    return query
+    select k.key
+    from unnest(v_keys) with ordinality k (key, no)
+    where p_worker_id is null or (k.no - 1) % p_total_workers = p_worker_id
+    order by get_shard_id_for_distribution_column('shop.order_events'::regclass, k.key) = any (v_local) desc, random();
+end;
+$function$;
+
 -- Does the background work: retention, dead letters, and shards that are new. Call it on the coordinator, as often as retention is to run.
 -- Writes all tables of the extension, each in a transaction of its own.
 create procedure shop.tick()
@@ -424,7 +449,7 @@ $function$;
 
 -- Claims pending messages for the caller's transaction: those of one shard, in the order in which they are due. What others hold is passed
 -- over.
--- Reads pgt_shards and one shard after another, in a random order, until one has messages.
+-- Reads one shard after another until one has messages, first those of the node that the session is connected to.
 --
 -- With p_worker_id, of p_total_workers from 0 on, a worker gets its share of the shards, so the messages of an aggregate go to one worker.
 create function shop.inbox_claim(p_inbox text, p_limit int4 default 1, p_worker_id int4 default null, p_total_workers int4 default null)
@@ -448,12 +473,7 @@ begin
                 coalesce(p_total_workers::text, 'null')),
             hint = 'Number the workers from 0 on.';
     end if;
-    for v_key in
-        select s.shard_key
-        from (select k.shard_key, row_number() over (order by k.shard_key) - 1 as no from shop_internal.pgt_shards k) s
-        where p_worker_id is null or s.no % p_total_workers = p_worker_id
-        order by random()
-    loop
+    for v_key in select k from shop_internal.pgt_shard_keys(p_worker_id, p_total_workers) k loop
         if p_inbox = 'order_events' then
             return query select c.* from shop_internal.order_events_claim_at(v_key, p_limit) c;
         elsif p_inbox = 'journal' then
@@ -914,7 +934,8 @@ end;
 $function$;
 
 -- Leases events to a consumer of a group until they are acknowledged, released or p_visibility_seconds are over: those of one shard.
--- Reads pgt_shards and one shard after another, in a random order, until one has events for the group; writes that one.
+-- Reads one shard after another until one has events for the group, first those of the node that the session is connected to; writes that
+-- one.
 create function shop.poll_outbox(
     p_group text, p_consumer text, p_batch_size int4 default 100, p_visibility_seconds int4 default 30, p_event_types text[] default null
 )
@@ -940,7 +961,7 @@ begin
             detail = format('Consumer %L, p_batch_size %L, p_visibility_seconds %L.', p_consumer, p_batch_size, p_visibility_seconds),
             hint = 'A consumer that needs more time calls extend_lease.';
     end if;
-    for v_key in select k.shard_key from shop_internal.pgt_shards k order by random() loop
+    for v_key in select k from shop_internal.pgt_shard_keys(null, null) k loop
         if v_group.outbox_name = 'events' then
             select array_agg(p.id), array_agg(p.aggregate_id)
             into v_ids, v_aggregates
