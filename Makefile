@@ -69,6 +69,7 @@ test-fast: ## run what needs Go and one PostgreSQL alone, in 2 minutes; installs
 test-all: ## run all tests, with long rows (all pairs of versions, many kills, 100,000 events, whole matrices), on 14 to 18, with pg_cron and dbt, in hours
 	SLUICE_TEST_LONG=1 $(MAKE) --no-print-directory TIMEOUT=6h test
 	@$(MAKE) --no-print-directory test-matrix test-cron test-dbt
+	@if [ -n "$$CITUS_SRC" ]; then $(MAKE) --no-print-directory test-citus; else echo "not run: target citus on a cluster (CITUS_SRC=repository make test-citus)"; fi
 
 .PHONY: test-matrix
 test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
@@ -92,6 +93,14 @@ test-versions: deps ## run what shows most on the versions beside 15, in minutes
 .PHONY: test-cron
 test-cron: deps ## prove the jobs with a pg_cron that knows seconds, which is built from its repository
 	@bin=$$(.ci/pg-cron) && SLUICE_PG_BIN=$$bin $(GO_TEST) ./tests/cron $(BRIEF)
+
+.PHONY: test-citus
+test-citus: deps ## prove target citus on a coordinator and two workers of a Citus that is built from its repository, or from CITUS_SRC
+	@bin=$$(.ci/citus) && go vet -tags citus ./tests/citus && SLUICE_PG_BIN=$$bin $(GO_TEST) -tags citus ./tests/citus $(BRIEF)
+
+.PHONY: bench-citus
+bench-citus: deps ## measure target citus with 1, 2 and 4 workers on this machine
+	@bin=$$(.ci/citus) && SLUICE_PG_BIN=$$bin go test -tags citus -run '^$$' -bench . -benchtime 3000x ./tests/citus
 
 .PHONY: test-dbt
 test-dbt: deps ## run the generated dbt packages with dbt, which comes from PyPI into the user's cache directory

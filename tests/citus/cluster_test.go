@@ -24,7 +24,7 @@ var (
 	lock    sync.Mutex
 
 	// roles of the specs. They may log in: scripts become them by SET ROLE, and Citus connects to other nodes by that name.
-	roles = []string{"shop_app", "shop_worker", "work", "table", "Robert'); drop table x; --", "string"}
+	roles = []string{"shop_app", "shop_worker", "grafana", "work", "table", "Robert'); drop table x; --", "string"}
 )
 
 // nodes are a coordinator and a number of workers, which all tests share.
