@@ -44,10 +44,12 @@ func onCitus(s *spec.Spec, view Extension) []object {
 		}{add(template, data).signature(), with})
 	}
 	for _, i := range view.Inboxes {
+		if i.Journal != nil {
+			add("fixed/inbox_numbers", i)
+		}
 		add("citus/inbox_table", i)
 		distribute(i.Table)
-		add("fixed/inbox_due_index", i)
-		add("fixed/inbox_dead_index", i)
+		all = append(all, indexes(i)...)
 		all = append(all, messageViewsOf(i)...)
 		if i.Stats {
 			add("citus/inbox_stats_of", i)
@@ -118,17 +120,6 @@ func deliveries(view Extension) []Name {
 		names = append(names, o.Deliveries)
 	}
 	return names
-}
-
-func sequences(view Extension) string {
-	var names []Name
-	for _, o := range view.Outboxes {
-		names = append(names, o.IDs)
-	}
-	if names == nil {
-		return ""
-	}
-	return "sequence " + list(names)
 }
 
 // groupTable is the table of consumer groups; empty without outboxes.

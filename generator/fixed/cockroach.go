@@ -25,12 +25,11 @@ func onCockroach(s *spec.Spec, view Extension) []object {
 	all := schemas("cockroachdb", view.Schemas)
 	add := func(template string, data any) { all = append(all, create(template, data)) }
 	for _, i := range view.Inboxes {
-		add("cockroachdb/inbox_table", i)
-		add("fixed/inbox_due_index", i)
-		add("fixed/inbox_dead_index", i)
-		if i.EventID != "" {
-			add("cockroachdb/inbox_payload_index", i)
+		if i.Journal != nil {
+			add("fixed/inbox_numbers", i)
 		}
+		add("cockroachdb/inbox_table", i)
+		all = append(all, indexes(i)...)
 		all = append(all, messageViewsOf(i)...)
 		if i.Stats {
 			add("cockroachdb/inbox_stats_view", i)
@@ -58,7 +57,8 @@ func onCockroach(s *spec.Spec, view Extension) []object {
 func cockroachRoles(s *spec.Spec, view Extension, made []object) []object {
 	return roles("cockroachdb", view.Schemas,
 		role{s.Roles.Producer, "a producer: to store messages and to publish events", []grant{ // ON CONFLICT and RETURNING read the table
-			{"insert, select", list(append(inboxTables(view), outboxTables(view)...))}, {"execute", functions(made, "inbox_receive", "outbox_publish")},
+			{"insert, select", list(append(inboxTables(view), outboxTables(view)...))}, {"usage", sequences(view)},
+			{"execute", functions(made, "inbox_receive", "outbox_publish")},
 		}},
 		role{s.Roles.Consumer, "a consumer: to read, claim and mark messages", []grant{
 			{"select, update", list(inboxTables(view))}, {"select", list(messageViews(view))},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
 )
 
 // role is a role of a spec, with what it may do.
@@ -42,6 +43,18 @@ func schemas(folder string, names []string) []object {
 	return made
 }
 
+// indexes are those of an inbox.
+func indexes(i Inbox) []object {
+	made := []object{create("fixed/inbox_due_index", i), create("fixed/inbox_dead_index", i)}
+	if i.IndexesPayload {
+		made = append(made, create("fixed/inbox_payload_index", i))
+	}
+	if i.CoveringIndex.Name != "" {
+		made = append(made, create("fixed/inbox_journal_index", i))
+	}
+	return made
+}
+
 // messageViewsOf are the views of an inbox that show messages.
 func messageViewsOf(i Inbox) []object {
 	made := []object{create("fixed/inbox_pending_view", i)}
@@ -62,6 +75,18 @@ func messageViews(view Extension) []Name {
 
 func statsViews(view Extension) []Name {
 	return each(view, func(i Inbox) []Name { return []Name{i.StatsView}[:count(i.Stats)] })
+}
+
+// sequences are those that senders take numbers from, as GRANT wants them.
+func sequences(view Extension) string {
+	names := each(view, func(i Inbox) []Name { return []Name{i.Numbers}[:count(i.Journal != nil)] })
+	for _, o := range view.Outboxes {
+		names = append(names, []Name{o.IDs}[:count(view.Target == spec.TargetCitus)]...)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "sequence " + list(names)
 }
 
 func outboxTables(view Extension) []Name {

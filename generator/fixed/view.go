@@ -13,6 +13,7 @@ import (
 // Extension is what templates know of a spec.
 type Extension struct {
 	Name, Version string
+	Target        string
 	Schemas       []string // of all objects, as SQL; the extension's first
 	Inboxes       []Inbox
 	Outboxes      []Outbox
@@ -36,7 +37,11 @@ type Inbox struct {
 	ProcessedKept, DeadKept string // how long, as SQL; empty for ever
 	ClaimAt, StatsOf        Name   // functions that claim from one shard, and that read statistics
 
-	retry *spec.Retry // null: a failure delays no message
+	Journal        *spec.Journal // or null
+	Numbers        Name          // of a journal, the sequence of its messages
+	CoveringIndex  Name          // of a journal; with no name: none
+	IndexesPayload bool
+	retry          *spec.Retry // null: a failure delays no message
 }
 
 // Outbox is what templates know of an event outbox.
@@ -52,7 +57,7 @@ type Outbox struct {
 
 func viewOf(s *spec.Spec) Extension {
 	view := Extension{
-		Name: s.Extension.Name, Version: s.Extension.Version, Schemas: []string{ident(s.Extension.Schema)}, Groups: s.ConsumerGroups,
+		Name: s.Extension.Name, Version: s.Extension.Version, Target: s.Extension.Target, Schemas: []string{ident(s.Extension.Schema)}, Groups: s.ConsumerGroups,
 		InternalName: spec.InternalSchema(s.Extension.Schema),
 	}
 	for n := range s.Inboxes {
@@ -80,11 +85,20 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox, internal string) Outbox {
 
 func viewOfInbox(s *spec.Spec, i *spec.Inbox, internal string) Inbox {
 	in := func(suffix string) Name { return Name{i.Schema, spec.DerivedName(i.Name + suffix)} }
+	own := func(suffix string) Name { return Name{i.Schema, spec.DerivedName("pgt_" + i.Name + suffix)} } // as no inbox is called
 	view := Inbox{
 		Name: i.Name, EventID: i.EventID, MaxRetries: i.MaxRetries, DeadLetter: i.DeadLetter, Stats: i.Stats, ChangeFeed: i.ChangeFeed,
-		Table: Name(i.Relation), DueIndex: in("_due"), DeadIndex: in("_dead"), PayloadIndex: in("_payload"),
+		Table: Name(i.Relation), DueIndex: own("_due"), DeadIndex: own("_dead"), PayloadIndex: own("_payload"),
 		PendingView: in("_pending"), DLQView: in("_dlq"), StatsView: in("_stats"),
 		retry: i.BackOff(), ClaimAt: Name{internal, spec.DerivedName(i.Name + "_claim_at")}, StatsOf: Name{internal, spec.DerivedName(i.Name + "_stats_of")},
+	}
+	view.IndexesPayload = i.EventID != "" && s.Extension.Target == spec.TargetCockroachDB // as the inbox pattern of CockroachDB has it
+	if j := i.Journal; j != nil {
+		view.IndexesPayload = j.PayloadIndex
+		view.Journal, view.Numbers = j, own("_sequence_no")
+		if j.CoveringIndex {
+			view.CoveringIndex = own("_journal")
+		}
 	}
 	keptProcessed, keptDead := kept(s, i.Retention.Processed, "inbox_processed_retention_hours"), kept(s, i.Retention.DeadLetter, "inbox_dlq_retention_hours")
 	view.ProcessedKept, view.DeadKept = interval(keptProcessed), interval(keptDead)
@@ -174,6 +188,17 @@ func (i Inbox) ComputedID() string {
 		return "(" + i.EventID + "\n)::text"
 	}
 	return "(" + i.EventID + ")::text"
+}
+
+// TagText is the expression for the tag of a journal, as text; empty if applications set it.
+func (i Inbox) TagText() string {
+	switch {
+	case i.Journal.Tag == "":
+		return ""
+	case strings.Contains(i.Journal.Tag, "--"):
+		return "left((" + i.Journal.Tag + "\n)::text, 64)"
+	}
+	return "left((" + i.Journal.Tag + ")::text, 64)"
 }
 
 // IsPending is the condition that row a is neither processed nor dead; the same words define the index of such rows.

@@ -98,11 +98,11 @@ func forPostgres(sql string) string {
 
 // called are the functions that generated SQL may call, all of CockroachDB's documentation. PostgreSQL has them, too, but for the last two.
 var called = []string{
-	"avg", "clock_timestamp", "coalesce", "count", "extract", "jsonb_typeof", "least", "left", "now", "power", "round", "statement_timestamp", "event_op", "unique_rowid",
+	"avg", "clock_timestamp", "coalesce", "count", "extract", "jsonb_typeof", "least", "left", "nextval", "now", "power", "round", "statement_timestamp", "event_op", "unique_rowid",
 }
 
 // words stand before parentheses and are no functions.
-var words = []string{"as", "exists", "filter", "in", "table", "values", "with"}
+var words = []string{"as", "exists", "filter", "in", "include", "table", "values", "varchar", "with"}
 
 // TestCallsAreKnown holds that generated SQL calls functions that CockroachDB has, beside its own.
 func TestCallsAreKnown(t *testing.T) {

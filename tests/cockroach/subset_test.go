@@ -12,7 +12,7 @@ import (
 
 // statements are the forms of statements in scripts that CockroachDB 25.2 has.
 var statements = []string{
-	"CreateSchemaStmt", "CreateStmt", "IndexStmt", "ViewStmt", "CreateFunctionStmt", "GrantStmt", "DropStmt",
+	"CreateSchemaStmt", "CreateSeqStmt", "CreateStmt", "IndexStmt", "ViewStmt", "CreateFunctionStmt", "GrantStmt", "DropStmt",
 	"SelectStmt", // of a changefeed
 }
 

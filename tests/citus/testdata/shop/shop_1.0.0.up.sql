@@ -27,10 +27,10 @@ create table shop.order_events (
 select create_distributed_table('shop.order_events', 'aggregate_id');
 
 -- The order of claims, of pending messages alone.
-create index order_events_due on shop.order_events (available_at, event_id) where processed_at is null and retry_count < 3;
+create index pgt_order_events_due on shop.order_events (available_at, event_id) where processed_at is null and retry_count < 3;
 
 -- Dead letters, of which there are few.
-create index order_events_dead on shop.order_events (available_at, event_id) where processed_at is null and retry_count >= 3;
+create index pgt_order_events_dead on shop.order_events (available_at, event_id) where processed_at is null and retry_count >= 3;
 
 -- Pending messages of inbox order_events: not processed, not dead, and due.
 create view shop.order_events_pending as
@@ -124,10 +124,10 @@ create table app.journal (
 select create_distributed_table('app.journal', 'aggregate_id', colocate_with => 'shop.order_events');
 
 -- The order of claims, of pending messages alone.
-create index journal_due on app.journal (available_at, event_id) where processed_at is null and retry_count < 5;
+create index pgt_journal_due on app.journal (available_at, event_id) where processed_at is null and retry_count < 5;
 
 -- Dead letters, of which there are few.
-create index journal_dead on app.journal (available_at, event_id) where processed_at is null and retry_count >= 5;
+create index pgt_journal_dead on app.journal (available_at, event_id) where processed_at is null and retry_count >= 5;
 
 -- Pending messages of inbox journal: not processed, not dead, and due.
 create view app.journal_pending as
@@ -199,6 +199,226 @@ end;
 $function$;
 select create_distributed_function('shop_internal.journal_claim_at(text, int4)', 'p_key', colocate_with => 'app.journal', force_delegation
     => true);
+
+-- Numbers of the messages of inbox registrations, in the order in which they were inserted, not in that of commits; duplicates and
+-- rollbacks leave gaps.
+create sequence shop.pgt_registrations_sequence_no;
+
+-- Messages of inbox registrations: received once by aggregate_id and event_id, pending until processed.
+--
+-- Distributed by aggregate_id, so that a claim, the work on rows of the same aggregate and the mark are a transaction of one node. A
+-- message that is received without one gets its event_id. A message may be claimed from available_at on, which a failure moves.
+create table shop.registrations (
+    event_id     text        not null generated always as ((payload->>'id')::text) stored,
+    event_type   text        not null,
+    source       text,
+    aggregate_id text        not null,
+    payload      jsonb       not null,
+    received_at  timestamptz not null default clock_timestamp(), -- so that messages of one statement keep their order
+    processed_at timestamptz,
+    error        text,
+    retry_count  int4        not null default 0,
+    trace_id     text,
+    available_at timestamptz not null default clock_timestamp(),
+    sequence_no  bigint      not null default nextval('shop.pgt_registrations_sequence_no'),
+    tag          varchar(64) generated always as (left((payload->>'jurisdiction')::text, 64)) stored,
+    status       text        not null generated always as (
+        case when processed_at is not null then 'processed' when retry_count > 0 then 'failed' else 'pending' end
+    ) stored,
+    updated_at   timestamptz not null default clock_timestamp(),
+    primary key (event_id, aggregate_id)
+);
+select create_distributed_table('shop.registrations', 'aggregate_id', colocate_with => 'shop.order_events');
+
+-- The order of claims, of pending messages alone.
+create index pgt_registrations_due on shop.registrations (available_at, event_id) where processed_at is null and retry_count < 3;
+
+-- Dead letters, of which there are few.
+create index pgt_registrations_dead on shop.registrations (available_at, event_id) where processed_at is null and retry_count >= 3;
+
+-- An inverted index: queries look into payloads with @>.
+create index pgt_registrations_payload on shop.registrations using gin (payload);
+
+-- Answers queries for the state of messages of a type from inbox registrations without its rows.
+create index pgt_registrations_journal on shop.registrations (event_type) include (status, sequence_no, tag, updated_at);
+
+-- Pending messages of inbox registrations: not processed, not dead, and due.
+create view shop.registrations_pending as
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
+       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+from shop.registrations i
+where i.processed_at is null and i.retry_count < 3 and i.available_at <= statement_timestamp();
+
+-- Dead letters of inbox registrations: messages that failed 3 times.
+create view shop.registrations_dlq as
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
+       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+from shop.registrations i
+where i.processed_at is null and i.retry_count >= 3;
+
+-- Statistics of inbox registrations, for its view. Reads the inbox, with the rights of its owner: Citus would check those of the caller on
+-- the shards.
+create function shop_internal.registrations_stats_of()
+    returns table (event_type text, pending bigint, processed bigint, dead_letter bigint, avg_processing_time_sec numeric)
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return query
+    select i.event_type,
+       count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
+       count(*) filter (where i.processed_at is not null) as processed,
+       count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
+       round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
+from shop.registrations i
+group by i.event_type;
+end;
+$function$;
+
+-- Messages of inbox registrations per event type, of those that are kept. Reads the whole table, on all nodes.
+create view shop.registrations_stats as
+select s.event_type, s.pending, s.processed, s.dead_letter, s.avg_processing_time_sec
+from shop_internal.registrations_stats_of() s;
+
+-- Claims pending messages of inbox registrations on the shard of an aggregate id, in the order in which they are due. What others hold is
+-- passed over.
+-- Reads the shard. Citus runs it on the node of the shard, over the connection that the marks of these messages go over, too.
+--
+-- Citus locks rows only for queries of one aggregate, so this reads the shard by its own name. It writes nothing: Citus would not know of
+-- it.
+create function shop_internal.registrations_claim_at(p_key text, p_limit int4)
+    returns table (
+        event_id text, event_type text, source text, aggregate_id text, payload jsonb,
+        received_at timestamptz, retry_count int4, trace_id text, sequence text, priority int4
+    )
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_table regclass := 'shop.registrations';
+begin
+    return query execute format($sql$
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id,
+               null::text, null::int4
+        from %s i
+        where i.processed_at is null and i.retry_count < 3 and i.available_at <= $1
+        order by i.available_at, i.event_id
+        limit $2
+        for update skip locked
+        $sql$, shard_name(v_table, get_shard_id_for_distribution_column(v_table, p_key)))
+    using clock_timestamp(), p_limit;
+end;
+$function$;
+select create_distributed_function('shop_internal.registrations_claim_at(text, int4)', 'p_key', colocate_with => 'shop.registrations',
+    force_delegation => true);
+
+-- Numbers of the messages of inbox notes, in the order in which they were inserted, not in that of commits; duplicates and rollbacks leave
+-- gaps.
+create sequence shop.pgt_notes_sequence_no;
+
+-- Messages of inbox notes: received once by aggregate_id and event_id, pending until processed.
+--
+-- Distributed by aggregate_id, so that a claim, the work on rows of the same aggregate and the mark are a transaction of one node. A
+-- message that is received without one gets its event_id. A message may be claimed from available_at on, which a failure moves.
+create table shop.notes (
+    event_id     text        not null,
+    event_type   text        not null,
+    source       text,
+    aggregate_id text        not null,
+    payload      jsonb       not null,
+    received_at  timestamptz not null default clock_timestamp(), -- so that messages of one statement keep their order
+    processed_at timestamptz,
+    error        text,
+    retry_count  int4        not null default 0,
+    trace_id     text,
+    available_at timestamptz not null default clock_timestamp(),
+    sequence_no  bigint      not null default nextval('shop.pgt_notes_sequence_no'),
+    tag          varchar(64),
+    status       text        not null generated always as (
+        case when processed_at is not null then 'processed' when retry_count > 0 then 'failed' else 'pending' end
+    ) stored,
+    updated_at   timestamptz not null default clock_timestamp(),
+    primary key (event_id, aggregate_id)
+);
+select create_distributed_table('shop.notes', 'aggregate_id', colocate_with => 'shop.order_events');
+
+-- The order of claims, of pending messages alone.
+create index pgt_notes_due on shop.notes (available_at, event_id) where processed_at is null and retry_count < 3;
+
+-- Dead letters, of which there are few.
+create index pgt_notes_dead on shop.notes (available_at, event_id) where processed_at is null and retry_count >= 3;
+
+-- Pending messages of inbox notes: not processed, not dead, and due.
+create view shop.notes_pending as
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
+       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+from shop.notes i
+where i.processed_at is null and i.retry_count < 3 and i.available_at <= statement_timestamp();
+
+-- Dead letters of inbox notes: messages that failed 3 times.
+create view shop.notes_dlq as
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
+       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+from shop.notes i
+where i.processed_at is null and i.retry_count >= 3;
+
+-- Statistics of inbox notes, for its view. Reads the inbox, with the rights of its owner: Citus would check those of the caller on the
+-- shards.
+create function shop_internal.notes_stats_of()
+    returns table (event_type text, pending bigint, processed bigint, dead_letter bigint, avg_processing_time_sec numeric)
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return query
+    select i.event_type,
+       count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
+       count(*) filter (where i.processed_at is not null) as processed,
+       count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
+       round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
+from shop.notes i
+group by i.event_type;
+end;
+$function$;
+
+-- Messages of inbox notes per event type, of those that are kept. Reads the whole table, on all nodes.
+create view shop.notes_stats as
+select s.event_type, s.pending, s.processed, s.dead_letter, s.avg_processing_time_sec
+from shop_internal.notes_stats_of() s;
+
+-- Claims pending messages of inbox notes on the shard of an aggregate id, in the order in which they are due. What others hold is passed
+-- over.
+-- Reads the shard. Citus runs it on the node of the shard, over the connection that the marks of these messages go over, too.
+--
+-- Citus locks rows only for queries of one aggregate, so this reads the shard by its own name. It writes nothing: Citus would not know of
+-- it.
+create function shop_internal.notes_claim_at(p_key text, p_limit int4)
+    returns table (
+        event_id text, event_type text, source text, aggregate_id text, payload jsonb,
+        received_at timestamptz, retry_count int4, trace_id text, sequence text, priority int4
+    )
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_table regclass := 'shop.notes';
+begin
+    return query execute format($sql$
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id,
+               null::text, null::int4
+        from %s i
+        where i.processed_at is null and i.retry_count < 3 and i.available_at <= $1
+        order by i.available_at, i.event_id
+        limit $2
+        for update skip locked
+        $sql$, shard_name(v_table, get_shard_id_for_distribution_column(v_table, p_key)))
+    using clock_timestamp(), p_limit;
+end;
+$function$;
+select create_distributed_function('shop_internal.notes_claim_at(text, int4)', 'p_key', colocate_with => 'shop.notes', force_delegation =>
+    true);
 
 -- Ids of events of outbox events: unique, and in the order of publishing for publishers of one node. Each node has a range of its own.
 create sequence shop_internal.outbox_events_ids;
@@ -302,7 +522,8 @@ begin
         order by s.id, n
     );
     if cardinality(v_known) + cardinality(v_found) < v_shards then -- a shard of few hash values, such as one of a single tenant
-        foreach v_name in array array['shop.order_events', 'app.journal', 'shop.outbox_events']::regclass[] loop
+        foreach v_name in array array['shop.order_events', 'app.journal', 'shop.registrations', 'shop.notes',
+            'shop.outbox_events']::regclass[] loop
             v_known := v_known || array(select get_shard_id_for_distribution_column(v_table, f.key) from unnest(v_found) f (key));
             v_found := v_found || array(
                 select distinct on (s.id) r.result
@@ -357,6 +578,10 @@ begin
     commit;
     delete from app.journal i where i.processed_at < v_now - interval '72 hours';
     commit;
+    delete from shop.registrations i where i.processed_at < v_now - interval '72 hours';
+    commit;
+    delete from shop.notes i where i.processed_at < v_now - interval '72 hours';
+    commit;
     update shop_internal.outbox_events_deliveries d
     set dead_at = v_now, error = coalesce(d.error, 'delivered as often as max_attempts allows'), lease_id = null
     from shop.pgt_consumer_groups g
@@ -387,6 +612,8 @@ declare
 begin
     if p_inbox = 'journal' then
         v_id := (select (payload->>'id')::text from (select p_payload as payload) m);
+    elsif p_inbox = 'registrations' then
+        v_id := (select (payload->>'id')::text from (select p_payload as payload) m);
     end if;
     if p_event_id <> v_id then
         raise exception using errcode = '22023', message = 'p_event_id differs from the computed id: ' || p_event_id,
@@ -414,10 +641,20 @@ begin
         values (p_event_type, p_payload, p_source, v_aggregate, p_trace_id, v_available)
         on conflict (event_id, aggregate_id) do nothing
         returning true into v_stored;
+    elsif p_inbox = 'registrations' then
+        insert into shop.registrations (event_type, payload, source, aggregate_id, trace_id, available_at)
+        values (p_event_type, p_payload, p_source, v_aggregate, p_trace_id, v_available)
+        on conflict (event_id, aggregate_id) do nothing
+        returning true into v_stored;
+    elsif p_inbox = 'notes' then
+        insert into shop.notes (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
+        values (v_id, p_event_type, p_payload, p_source, v_aggregate, p_trace_id, v_available)
+        on conflict (event_id, aggregate_id) do nothing
+        returning true into v_stored;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
     return coalesce(v_stored, false);
 end;
@@ -478,10 +715,14 @@ begin
             return query select c.* from shop_internal.order_events_claim_at(v_key, p_limit) c;
         elsif p_inbox = 'journal' then
             return query select c.* from shop_internal.journal_claim_at(v_key, p_limit) c;
+        elsif p_inbox = 'registrations' then
+            return query select c.* from shop_internal.registrations_claim_at(v_key, p_limit) c;
+        elsif p_inbox = 'notes' then
+            return query select c.* from shop_internal.notes_claim_at(v_key, p_limit) c;
         else
             raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
         end if;
         exit when found;
     end loop;
@@ -503,10 +744,14 @@ begin
         v_aggregates := array(select i.aggregate_id from shop.order_events i where i.event_id = p_event_id);
     elsif p_inbox = 'journal' then
         v_aggregates := array(select i.aggregate_id from app.journal i where i.event_id = p_event_id);
+    elsif p_inbox = 'registrations' then
+        v_aggregates := array(select i.aggregate_id from shop.registrations i where i.event_id = p_event_id);
+    elsif p_inbox = 'notes' then
+        v_aggregates := array(select i.aggregate_id from shop.notes i where i.event_id = p_event_id);
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
     if cardinality(v_aggregates) = 0 then
         raise exception using errcode = 'P0002', message = 'inbox message not found: ' || v_id,
@@ -550,10 +795,26 @@ begin
         if v_marked is null then
             select false into v_marked from app.journal i where i.aggregate_id = v_aggregate and i.event_id = p_event_id;
         end if;
+    elsif p_inbox = 'registrations' then
+        update shop.registrations i
+        set processed_at = v_now, updated_at = v_now
+        where i.aggregate_id = v_aggregate and i.event_id = p_event_id and i.processed_at is null
+        returning true into v_marked;
+        if v_marked is null then
+            select false into v_marked from shop.registrations i where i.aggregate_id = v_aggregate and i.event_id = p_event_id;
+        end if;
+    elsif p_inbox = 'notes' then
+        update shop.notes i
+        set processed_at = v_now, updated_at = v_now
+        where i.aggregate_id = v_aggregate and i.event_id = p_event_id and i.processed_at is null
+        returning true into v_marked;
+        if v_marked is null then
+            select false into v_marked from shop.notes i where i.aggregate_id = v_aggregate and i.event_id = p_event_id;
+        end if;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
     if v_marked is null then
         raise exception using errcode = 'P0002', message = 'inbox message not found: ' || v_id,
@@ -620,10 +881,44 @@ begin
                 limit 1
             );
         end if;
+    elsif p_inbox = 'registrations' then
+        update shop.registrations i
+        set processed_at = v_now, updated_at = v_now
+        where i.aggregate_id = any (v_aggregates) and i.event_id = any (p_event_ids) and i.processed_at is null
+          and i.aggregate_id = v_aggregates[array_position(p_event_ids, i.event_id)]; -- not another aggregate's of the same id
+        get diagnostics v_marked = row_count;
+        if v_marked < cardinality(p_event_ids) then
+            v_id := (
+                select g.id
+                from unnest(p_event_ids, v_aggregates) g (id, aggregate)
+                where (g.id, g.aggregate) not in (
+                    select i.event_id, i.aggregate_id from shop.registrations i where i.aggregate_id = any (v_aggregates) and i.event_id =
+                        any (p_event_ids)
+                )
+                limit 1
+            );
+        end if;
+    elsif p_inbox = 'notes' then
+        update shop.notes i
+        set processed_at = v_now, updated_at = v_now
+        where i.aggregate_id = any (v_aggregates) and i.event_id = any (p_event_ids) and i.processed_at is null
+          and i.aggregate_id = v_aggregates[array_position(p_event_ids, i.event_id)]; -- not another aggregate's of the same id
+        get diagnostics v_marked = row_count;
+        if v_marked < cardinality(p_event_ids) then
+            v_id := (
+                select g.id
+                from unnest(p_event_ids, v_aggregates) g (id, aggregate)
+                where (g.id, g.aggregate) not in (
+                    select i.event_id, i.aggregate_id from shop.notes i where i.aggregate_id = any (v_aggregates) and i.event_id = any
+                        (p_event_ids)
+                )
+                limit 1
+            );
+        end if;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
     if v_id is not null then
         raise exception using errcode = 'P0002', message = 'inbox message not found: ' || v_id,
@@ -644,7 +939,8 @@ declare
     v_inbox     text := coalesce(p_inbox, '<null>');
     v_id        text := coalesce(p_event_id, '<null>');
     v_aggregate text := coalesce(p_aggregate_id, shop_internal.pgt_aggregate(p_inbox, p_event_id));
-    v_due       timestamptz := clock_timestamp(); -- computed here, as Citus wants immutable functions in an update
+    v_now       timestamptz := clock_timestamp(); -- computed here, as Citus wants immutable functions in an update
+    v_due       timestamptz := v_now;
     v_failures  int4;
     v_processed boolean;
 begin
@@ -680,10 +976,42 @@ begin
             select i.processed_at is not null into v_processed from app.journal i where i.aggregate_id = v_aggregate and i.event_id =
                 p_event_id;
         end if;
+    elsif p_inbox = 'registrations' then
+        select i.retry_count
+        into v_failures
+        from shop.registrations i
+        where i.aggregate_id = v_aggregate and i.event_id = p_event_id and i.processed_at is null
+        for update skip locked;
+        if v_failures is not null then
+            v_due := v_due + least(300::float8, 1::float8 * power(2::float8, least(v_failures, 60)::float8)) * interval '1 second';
+            update shop.registrations i
+            set retry_count = v_failures + 1, error = left(p_error, 1000), available_at = v_due, updated_at = v_now
+            where i.aggregate_id = v_aggregate and i.event_id = p_event_id
+            returning i.retry_count into v_failures;
+        else
+            select i.processed_at is not null into v_processed from shop.registrations i where i.aggregate_id = v_aggregate and i.event_id
+                = p_event_id;
+        end if;
+    elsif p_inbox = 'notes' then
+        select i.retry_count
+        into v_failures
+        from shop.notes i
+        where i.aggregate_id = v_aggregate and i.event_id = p_event_id and i.processed_at is null
+        for update skip locked;
+        if v_failures is not null then
+            v_due := v_due + least(300::float8, 1::float8 * power(2::float8, least(v_failures, 60)::float8)) * interval '1 second';
+            update shop.notes i
+            set retry_count = v_failures + 1, error = left(p_error, 1000), available_at = v_due, updated_at = v_now
+            where i.aggregate_id = v_aggregate and i.event_id = p_event_id
+            returning i.retry_count into v_failures;
+        else
+            select i.processed_at is not null into v_processed from shop.notes i where i.aggregate_id = v_aggregate and i.event_id =
+                p_event_id;
+        end if;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
     if v_failures is not null then
         return v_failures;
@@ -735,10 +1063,26 @@ begin
         where i.processed_at is null and i.retry_count < 5 and i.available_at <= v_now
         order by i.available_at, i.event_id
         limit p_limit;
+    elsif p_inbox = 'registrations' then
+        return query
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, null::text,
+            null::int4
+        from shop.registrations i
+        where i.processed_at is null and i.retry_count < 3 and i.available_at <= v_now
+        order by i.available_at, i.event_id
+        limit p_limit;
+    elsif p_inbox = 'notes' then
+        return query
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, null::text,
+            null::int4
+        from shop.notes i
+        where i.processed_at is null and i.retry_count < 3 and i.available_at <= v_now
+        order by i.available_at, i.event_id
+        limit p_limit;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
 end;
 $function$;
@@ -780,10 +1124,28 @@ begin
             returning i.event_id
         )
         select count(*) into v_count from replayed;
+    elsif p_inbox = 'registrations' then
+        with replayed as (
+            update shop.registrations i
+            set processed_at = null, error = null, retry_count = 0, available_at = v_now, updated_at = v_now
+            where (i.event_id = any (p_event_ids) or i.event_type = p_event_type)
+              and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
+            returning i.event_id
+        )
+        select count(*) into v_count from replayed;
+    elsif p_inbox = 'notes' then
+        with replayed as (
+            update shop.notes i
+            set processed_at = null, error = null, retry_count = 0, available_at = v_now, updated_at = v_now
+            where (i.event_id = any (p_event_ids) or i.event_type = p_event_type)
+              and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
+            returning i.event_id
+        )
+        select count(*) into v_count from replayed;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
     return v_count;
 end;
@@ -1189,9 +1551,9 @@ begin
 end;
 $do$;
 grant usage on schema shop, app, shop_internal to shop_app;
-grant insert, select on shop.order_events, app.journal, shop.outbox_events to shop_app;
+grant insert, select on shop.order_events, app.journal, shop.registrations, shop.notes, shop.outbox_events to shop_app;
 grant insert on shop_internal.outbox_events_deliveries to shop_app;
-grant usage on sequence shop_internal.outbox_events_ids to shop_app;
+grant usage on sequence shop.pgt_registrations_sequence_no, shop.pgt_notes_sequence_no, shop_internal.outbox_events_ids to shop_app;
 grant select on shop.pgt_consumer_groups to shop_app;
 
 -- Rights of a consumer: to read, claim and mark messages, and to consume events. Makes the role unless it is there; Citus makes it on all
@@ -1204,8 +1566,9 @@ begin
 end;
 $do$;
 grant usage on schema shop, app, shop_internal to shop_worker;
-grant select, update on shop.order_events, app.journal to shop_worker;
-grant select on shop.order_events_pending, shop.order_events_dlq, app.journal_pending, app.journal_dlq to shop_worker;
+grant select, update on shop.order_events, app.journal, shop.registrations, shop.notes to shop_worker;
+grant select on shop.order_events_pending, shop.order_events_dlq, app.journal_pending, app.journal_dlq, shop.registrations_pending,
+    shop.registrations_dlq, shop.notes_pending, shop.notes_dlq to shop_worker;
 grant select on shop.outbox_events, shop_internal.pgt_shards to shop_worker;
 grant select, update, delete on shop_internal.outbox_events_deliveries to shop_worker;
 grant select on shop.pgt_consumer_groups to shop_worker;
@@ -1219,4 +1582,4 @@ begin
 end;
 $do$;
 grant usage on schema shop, app, shop_internal to "work";
-grant select on shop.order_events_stats, app.journal_stats to "work";
+grant select on shop.order_events_stats, app.journal_stats, shop.registrations_stats, shop.notes_stats to "work";

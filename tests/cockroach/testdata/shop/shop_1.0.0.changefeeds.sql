@@ -16,3 +16,9 @@ create changefeed into 'external://shop' with diff, format = 'json' as
 select event_id, event_type, source, aggregate_id, payload, received_at, trace_id
 from app.journal
 where event_op() = 'insert';
+
+-- Messages that inbox registrations has stored, once each, and no marks of them.
+create changefeed into 'external://shop' with diff, format = 'json' as
+select event_id, event_type, source, aggregate_id, payload, received_at, trace_id, sequence_no, tag
+from shop.registrations
+where event_op() = 'insert';

@@ -29,10 +29,10 @@ create table shop.order_events (
 );
 
 -- The order of claims, of pending messages alone.
-create index order_events_due on shop.order_events (available_at, event_id) where processed_at is null and retry_count < 3;
+create index pgt_order_events_due on shop.order_events (available_at, event_id) where processed_at is null and retry_count < 3;
 
 -- Dead letters, of which there are few.
-create index order_events_dead on shop.order_events (available_at, event_id) where processed_at is null and retry_count >= 3;
+create index pgt_order_events_dead on shop.order_events (available_at, event_id) where processed_at is null and retry_count >= 3;
 
 -- Pending messages of inbox order_events: not processed, not dead, and due.
 create view shop.order_events_pending as
@@ -80,13 +80,13 @@ create table app.journal (
 );
 
 -- The order of claims, of pending messages alone.
-create index journal_due on app.journal (available_at, event_id) where processed_at is null and retry_count < 5;
+create index pgt_journal_due on app.journal (available_at, event_id) where processed_at is null and retry_count < 5;
 
 -- Dead letters, of which there are few.
-create index journal_dead on app.journal (available_at, event_id) where processed_at is null and retry_count >= 5;
+create index pgt_journal_dead on app.journal (available_at, event_id) where processed_at is null and retry_count >= 5;
 
 -- An inverted index: queries look into payloads with @>.
-create index journal_payload on app.journal using gin (payload);
+create index pgt_journal_payload on app.journal using gin (payload);
 
 -- Pending messages of inbox journal: not processed, not dead, and due.
 create view app.journal_pending as
@@ -110,6 +110,134 @@ select i.event_type,
        count(*) filter (where i.processed_at is null and i.retry_count >= 5) as dead_letter,
        round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
 from app.journal i
+group by i.event_type;
+
+-- Numbers of the messages of inbox registrations, in the order in which they were inserted, not in that of commits; duplicates and
+-- rollbacks leave gaps.
+create sequence shop.pgt_registrations_sequence_no;
+
+-- Messages of inbox registrations: received once by event_id, pending until processed.
+--
+-- A message may be claimed from available_at on, which a failure moves. Row-level TTL deletes finished messages in the hour after their
+-- time.
+create table shop.registrations (
+    event_id     text        not null generated always as ((payload->>'id')::text) stored primary key,
+    event_type   text        not null,
+    source       text,
+    aggregate_id text,
+    payload      jsonb       not null,
+    received_at  timestamptz not null default clock_timestamp(), -- so that messages of one statement keep their order
+    processed_at timestamptz,
+    error        text,
+    retry_count  int4        not null default 0,
+    trace_id     text,
+    available_at timestamptz not null default clock_timestamp(),
+    sequence_no  bigint      not null default nextval('shop.pgt_registrations_sequence_no'),
+    tag          varchar(64) generated always as (left((payload->>'jurisdiction')::text, 64)) stored,
+    status       text        not null generated always as (
+        case when processed_at is not null then 'processed' when retry_count > 0 then 'failed' else 'pending' end
+    ) stored,
+    updated_at   timestamptz not null default clock_timestamp()
+) with (
+    ttl_expiration_expression = 'processed_at + interval ''72 hours''',
+    ttl_job_cron = '@hourly'
+);
+
+-- The order of claims, of pending messages alone.
+create index pgt_registrations_due on shop.registrations (available_at, event_id) where processed_at is null and retry_count < 3;
+
+-- Dead letters, of which there are few.
+create index pgt_registrations_dead on shop.registrations (available_at, event_id) where processed_at is null and retry_count >= 3;
+
+-- An inverted index: queries look into payloads with @>.
+create index pgt_registrations_payload on shop.registrations using gin (payload);
+
+-- Answers queries for the state of messages of a type from inbox registrations without its rows.
+create index pgt_registrations_journal on shop.registrations (event_type) include (status, sequence_no, tag, updated_at);
+
+-- Pending messages of inbox registrations: not processed, not dead, and due.
+create view shop.registrations_pending as
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
+       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+from shop.registrations i
+where i.processed_at is null and i.retry_count < 3 and i.available_at <= statement_timestamp();
+
+-- Dead letters of inbox registrations: messages that failed 3 times.
+create view shop.registrations_dlq as
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
+       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+from shop.registrations i
+where i.processed_at is null and i.retry_count >= 3;
+
+-- Messages of inbox registrations per event type, of those that are kept. Reads the whole table.
+create view shop.registrations_stats as
+select i.event_type,
+       count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
+       count(*) filter (where i.processed_at is not null) as processed,
+       count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
+       round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
+from shop.registrations i
+group by i.event_type;
+
+-- Numbers of the messages of inbox notes, in the order in which they were inserted, not in that of commits; duplicates and rollbacks leave
+-- gaps.
+create sequence shop.pgt_notes_sequence_no;
+
+-- Messages of inbox notes: received once by event_id, pending until processed.
+--
+-- A message may be claimed from available_at on, which a failure moves. Row-level TTL deletes finished messages in the hour after their
+-- time.
+create table shop.notes (
+    event_id     text        not null primary key,
+    event_type   text        not null,
+    source       text,
+    aggregate_id text,
+    payload      jsonb       not null,
+    received_at  timestamptz not null default clock_timestamp(), -- so that messages of one statement keep their order
+    processed_at timestamptz,
+    error        text,
+    retry_count  int4        not null default 0,
+    trace_id     text,
+    available_at timestamptz not null default clock_timestamp(),
+    sequence_no  bigint      not null default nextval('shop.pgt_notes_sequence_no'),
+    tag          varchar(64),
+    status       text        not null generated always as (
+        case when processed_at is not null then 'processed' when retry_count > 0 then 'failed' else 'pending' end
+    ) stored,
+    updated_at   timestamptz not null default clock_timestamp()
+) with (
+    ttl_expiration_expression = 'processed_at + interval ''72 hours''',
+    ttl_job_cron = '@hourly'
+);
+
+-- The order of claims, of pending messages alone.
+create index pgt_notes_due on shop.notes (available_at, event_id) where processed_at is null and retry_count < 3;
+
+-- Dead letters, of which there are few.
+create index pgt_notes_dead on shop.notes (available_at, event_id) where processed_at is null and retry_count >= 3;
+
+-- Pending messages of inbox notes: not processed, not dead, and due.
+create view shop.notes_pending as
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
+       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+from shop.notes i
+where i.processed_at is null and i.retry_count < 3 and i.available_at <= statement_timestamp();
+
+-- Dead letters of inbox notes: messages that failed 3 times.
+create view shop.notes_dlq as
+select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
+       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+from shop.notes i
+where i.processed_at is null and i.retry_count >= 3;
+
+-- Messages of inbox notes per event type, of those that are kept. Reads the whole table.
+create view shop.notes_stats as
+select i.event_type,
+       count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
+       count(*) filter (where i.processed_at is not null) as processed,
+       count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
+       round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
+from shop.notes i
 group by i.event_type;
 
 -- Events of outbox shop_events: published by outbox_publish or by plain inserts without id and created_at, and delivered by a changefeed.
@@ -144,6 +272,8 @@ declare
 begin
     if p_inbox = 'journal' then
         v_id := (select (payload->>'id')::text from (select p_payload as payload) m);
+    elsif p_inbox = 'registrations' then
+        v_id := (select (payload->>'id')::text from (select p_payload as payload) m);
     end if;
     if p_event_id <> v_id then
         raise exception using errcode = '22023', message = 'p_event_id differs from the computed id: ' || p_event_id,
@@ -170,10 +300,20 @@ begin
         values (p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, coalesce(p_available_at, clock_timestamp()))
         on conflict (event_id) do nothing
         returning true into v_stored;
+    elsif p_inbox = 'registrations' then
+        insert into shop.registrations (event_type, payload, source, aggregate_id, trace_id, available_at)
+        values (p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, coalesce(p_available_at, clock_timestamp()))
+        on conflict (event_id) do nothing
+        returning true into v_stored;
+    elsif p_inbox = 'notes' then
+        insert into shop.notes (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
+        values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, coalesce(p_available_at, clock_timestamp()))
+        on conflict (event_id) do nothing
+        returning true into v_stored;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
     return coalesce(v_stored, false);
 end;
@@ -212,10 +352,26 @@ begin
         where i.processed_at is null and i.retry_count < 5 and i.available_at <= v_now
         order by i.available_at, i.event_id
         limit p_limit;
+    elsif p_inbox = 'registrations' then
+        return query
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, null::text,
+            null::int4
+        from shop.registrations i
+        where i.processed_at is null and i.retry_count < 3 and i.available_at <= v_now
+        order by i.available_at, i.event_id
+        limit p_limit;
+    elsif p_inbox = 'notes' then
+        return query
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, null::text,
+            null::int4
+        from shop.notes i
+        where i.processed_at is null and i.retry_count < 3 and i.available_at <= v_now
+        order by i.available_at, i.event_id
+        limit p_limit;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
 end;
 $function$;
@@ -259,10 +415,28 @@ begin
         order by i.available_at, i.event_id
         limit p_limit
         for update skip locked;
+    elsif p_inbox = 'registrations' then
+        return query
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, null::text,
+            null::int4
+        from shop.registrations i
+        where i.processed_at is null and i.retry_count < 3 and i.available_at <= v_now
+        order by i.available_at, i.event_id
+        limit p_limit
+        for update skip locked;
+    elsif p_inbox = 'notes' then
+        return query
+        select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.retry_count, i.trace_id, null::text,
+            null::int4
+        from shop.notes i
+        where i.processed_at is null and i.retry_count < 3 and i.available_at <= v_now
+        order by i.available_at, i.event_id
+        limit p_limit
+        for update skip locked;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
 end;
 $function$;
@@ -295,10 +469,26 @@ begin
         if v_marked is null then
             select false into v_marked from app.journal i where i.event_id = p_event_id;
         end if;
+    elsif p_inbox = 'registrations' then
+        update shop.registrations i
+        set processed_at = clock_timestamp(), updated_at = clock_timestamp()
+        where i.event_id = p_event_id and i.processed_at is null
+        returning true into v_marked;
+        if v_marked is null then
+            select false into v_marked from shop.registrations i where i.event_id = p_event_id;
+        end if;
+    elsif p_inbox = 'notes' then
+        update shop.notes i
+        set processed_at = clock_timestamp(), updated_at = clock_timestamp()
+        where i.event_id = p_event_id and i.processed_at is null
+        returning true into v_marked;
+        if v_marked is null then
+            select false into v_marked from shop.notes i where i.event_id = p_event_id;
+        end if;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
     if v_marked is null then
         raise exception using errcode = 'P0002', message = 'inbox message not found: ' || v_id,
@@ -351,10 +541,44 @@ begin
         if v_failures is null then
             select i.processed_at is not null into v_processed from app.journal i where i.event_id = p_event_id;
         end if;
+    elsif p_inbox = 'registrations' then
+        update shop.registrations i
+        set retry_count = i.retry_count + 1,
+            error = left(p_error, 1000),
+            updated_at = clock_timestamp(),
+            available_at = clock_timestamp() + least(300::float8, 1::float8 * power(2::float8, least(i.retry_count, 60)::float8)) *
+                interval '1 second'
+        where i.event_id = (
+            select f.event_id
+            from shop.registrations f
+            where f.event_id = p_event_id and f.processed_at is null
+            for update skip locked
+        )
+        returning i.retry_count into v_failures;
+        if v_failures is null then
+            select i.processed_at is not null into v_processed from shop.registrations i where i.event_id = p_event_id;
+        end if;
+    elsif p_inbox = 'notes' then
+        update shop.notes i
+        set retry_count = i.retry_count + 1,
+            error = left(p_error, 1000),
+            updated_at = clock_timestamp(),
+            available_at = clock_timestamp() + least(300::float8, 1::float8 * power(2::float8, least(i.retry_count, 60)::float8)) *
+                interval '1 second'
+        where i.event_id = (
+            select f.event_id
+            from shop.notes f
+            where f.event_id = p_event_id and f.processed_at is null
+            for update skip locked
+        )
+        returning i.retry_count into v_failures;
+        if v_failures is null then
+            select i.processed_at is not null into v_processed from shop.notes i where i.event_id = p_event_id;
+        end if;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
     if v_failures is not null then
         return v_failures;
@@ -410,10 +634,28 @@ begin
             returning i.event_id
         )
         select count(*) into v_count from replayed;
+    elsif p_inbox = 'registrations' then
+        with replayed as (
+            update shop.registrations i
+            set processed_at = null, error = null, retry_count = 0, available_at = v_now, updated_at = v_now
+            where (i.event_id = any (p_event_ids) or i.event_type = p_event_type)
+              and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
+            returning i.event_id
+        )
+        select count(*) into v_count from replayed;
+    elsif p_inbox = 'notes' then
+        with replayed as (
+            update shop.notes i
+            set processed_at = null, error = null, retry_count = 0, available_at = v_now, updated_at = v_now
+            where (i.event_id = any (p_event_ids) or i.event_type = p_event_type)
+              and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
+            returning i.event_id
+        )
+        select count(*) into v_count from replayed;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
-            hint = 'Its inboxes: order_events, journal.';
+            hint = 'Its inboxes: order_events, journal, registrations, notes.';
     end if;
     return v_count;
 end;
@@ -452,19 +694,21 @@ $function$;
 -- Rights of a producer: to store messages and to publish events. On whole tables, as CockroachDB grants no others.
 create role if not exists shop_app;
 grant usage on schema shop, app to shop_app;
-grant insert, select on shop.order_events, app.journal, shop.outbox_shop_events to shop_app;
+grant insert, select on shop.order_events, app.journal, shop.registrations, shop.notes, shop.outbox_shop_events to shop_app;
+grant usage on sequence shop.pgt_registrations_sequence_no, shop.pgt_notes_sequence_no to shop_app;
 grant execute on function shop.inbox_receive(text, text, text, jsonb, text, text, text, text, int4, timestamptz),
     shop.outbox_publish(text, text, jsonb, text, jsonb) to shop_app;
 
 -- Rights of a consumer: to read, claim and mark messages. On whole tables, as CockroachDB grants no others.
 create role if not exists shop_worker;
 grant usage on schema shop, app to shop_worker;
-grant select, update on shop.order_events, app.journal to shop_worker;
-grant select on shop.order_events_pending, shop.order_events_dlq, app.journal_pending, app.journal_dlq to shop_worker;
+grant select, update on shop.order_events, app.journal, shop.registrations, shop.notes to shop_worker;
+grant select on shop.order_events_pending, shop.order_events_dlq, app.journal_pending, app.journal_dlq, shop.registrations_pending,
+    shop.registrations_dlq, shop.notes_pending, shop.notes_dlq to shop_worker;
 grant execute on function shop.inbox_pending(text, int4), shop.inbox_claim(text, int4), shop.inbox_mark_processed(text, text),
     shop.inbox_mark_failed(text, text, text), shop.replay_inbox_messages(text, text[], text, bool) to shop_worker;
 
 -- Rights of a monitor: statistics, but no message. On whole tables, as CockroachDB grants no others.
 create role if not exists "work";
 grant usage on schema shop, app to "work";
-grant select on shop.order_events_stats, app.journal_stats to "work";
+grant select on shop.order_events_stats, app.journal_stats, shop.registrations_stats, shop.notes_stats to "work";
