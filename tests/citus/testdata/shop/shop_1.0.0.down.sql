@@ -28,7 +28,7 @@ drop procedure if exists shop.tick();
 drop function if exists shop_internal.pgt_shard_keys(int4, int4);
 drop function if exists shop_internal.pgt_find_shards();
 drop table if exists shop_internal.pgt_shards;
-drop function if exists shop_internal.outbox_events_poll_at(text, name, int4, int4, text[]);
+drop function if exists shop_internal.outbox_events_poll_at(text, name, timestamptz, int4, int4, text[]);
 drop table if exists shop_internal.outbox_events_deliveries;
 drop table if exists shop.outbox_events;
 drop sequence if exists shop_internal.outbox_events_ids;

@@ -461,7 +461,8 @@ create index outbox_events_due on shop_internal.outbox_events_deliveries (group_
 --
 -- Citus locks rows only for queries of one aggregate, so this reads the shards by their own names. It writes nothing: Citus would not know
 -- of it.
-create function shop_internal.outbox_events_poll_at(p_key text, p_group name, p_batch_size int4, p_max_attempts int4, p_event_types text[])
+create function shop_internal.outbox_events_poll_at(p_key text, p_group name, p_now timestamptz, p_batch_size int4, p_max_attempts int4,
+    p_event_types text[])
     returns table (id bigint, aggregate_id text)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -482,11 +483,11 @@ begin
         for update of d skip locked
         $sql$, shard_name(v_deliveries, get_shard_id_for_distribution_column(v_deliveries, p_key)),
         shard_name(v_table, get_shard_id_for_distribution_column(v_table, p_key)))
-    using p_group, clock_timestamp(), p_max_attempts, p_event_types, p_batch_size;
+    using p_group, p_now, p_max_attempts, p_event_types, p_batch_size;
 end;
 $function$;
-select create_distributed_function('shop_internal.outbox_events_poll_at(text, name, int4, int4, text[])', 'p_key', colocate_with =>
-    'shop_internal.outbox_events_deliveries', force_delegation => true);
+select create_distributed_function('shop_internal.outbox_events_poll_at(text, name, timestamptz, int4, int4, text[])', 'p_key',
+    colocate_with => 'shop_internal.outbox_events_deliveries', force_delegation => true);
 
 -- An aggregate id for each shard, by which functions name the shard: the tables of the extension have the same shards, on the same nodes.
 create table shop_internal.pgt_shards (
@@ -1313,7 +1314,8 @@ declare
     v_key        text;
     v_ids        bigint[];
     v_aggregates text[];
-    v_until      timestamptz := clock_timestamp() + make_interval(secs => p_visibility_seconds);
+    v_now        timestamptz := clock_timestamp();
+    v_until      timestamptz := v_now + make_interval(secs => p_visibility_seconds);
     v_lease      bigint := (random() * 9007199254740991)::bigint; -- a consumer never has two alike
 begin
     if (octet_length(p_consumer) between 1 and 255 and p_batch_size between 0 and 10000 and p_visibility_seconds between 1 and 43200) is
@@ -1327,11 +1329,12 @@ begin
         if v_group.outbox_name = 'events' then
             select array_agg(p.id), array_agg(p.aggregate_id)
             into v_ids, v_aggregates
-            from shop_internal.outbox_events_poll_at(v_key, v_group.group_name, p_batch_size, v_group.max_attempts, p_event_types) p;
+            from shop_internal.outbox_events_poll_at(v_key, v_group.group_name, v_now, p_batch_size, v_group.max_attempts, p_event_types) p;
             continue when v_ids is null;
             update shop_internal.outbox_events_deliveries d
             set due_at = v_until, attempts = d.attempts + 1, consumer_id = p_consumer, lease_id = v_lease
-            where d.group_name = v_group.group_name and d.id = any (v_ids) and d.aggregate_id = any (v_aggregates);
+            where d.group_name = v_group.group_name and d.id = any (v_ids) and d.aggregate_id = any (v_aggregates)
+              and d.dead_at is null and d.due_at <= v_now; -- still: the locks are lost if the shard moves meanwhile
             return query
             select o.id, o.created_at, o.event_type, o.aggregate_id, o.headers, null::int4, null::int4, null::boolean, o.payload,
                 d.attempts, v_lease
