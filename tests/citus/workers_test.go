@@ -26,9 +26,36 @@ const seed = 11
 const effects = `create table public.effects (event_id text not null, aggregate_id text not null, what text not null);
 select create_distributed_table('public.effects', 'aggregate_id', colocate_with => 'shop.order_events');`
 
-// TestExactlyOnce has workers on all nodes claim, work and mark in one transaction, fail, roll back and break off, while a node is killed and comes back: each message
-// has its effect once, and is processed or a dead letter in the end.
+// TestExactlyOnce has workers on all nodes claim, work and mark in one transaction, fail, roll back and break off, while nodes are killed and come back or shards move:
+// each message has its effect once, and is processed or a dead letter in the end.
 func TestExactlyOnce(t *testing.T) {
+	for what, fault := range map[string]func(testing.TB, *cluster, int) error{"killed nodes": killNode, "moved shards": moveShard} {
+		t.Run(what, func(t *testing.T) { exactlyOnce(t, fault) })
+	}
+}
+
+// killNode kills a worker node and starts it again.
+func killNode(_ testing.TB, c *cluster, n int) error {
+	if err := c.nodes[1+n%2].KillAll(); err != nil {
+		return err
+	}
+	return c.nodes[1+n%2].Restart()
+}
+
+// moveShard moves a shard with all that is colocated with it from a worker to the other.
+func moveShard(t testing.TB, c *cluster, n int) error {
+	conn, err := pgx.Connect(t.Context(), c.nodes[0].DSN(c.name))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(t.Context(), `select citus_move_shard_placement(s.shardid, s.nodename, s.nodeport, o.nodename, o.nodeport, 'block_writes')
+		from (select * from citus_shards where table_name = 'shop.order_events'::regclass order by shardid offset $1 limit 1) s
+		join pg_dist_node o on o.isactive and o.shouldhaveshards and o.nodeport <> s.nodeport`, n)
+	return err
+}
+
+func exactlyOnce(t *testing.T, fault func(testing.TB, *cluster, int) error) {
 	const messages = 600
 	c := newCluster(t, "shop")
 	c.install(t, effects)
@@ -36,7 +63,7 @@ func TestExactlyOnce(t *testing.T) {
 	mustExec(t, first, fmt.Sprintf("select count(shop.inbox_receive('order_events', 'm' || i, 't', '{}', p_aggregate_id => 'a' || i %% 40)) from generate_series(1, %d) i", messages))
 	var left atomic.Int64
 	left.Store(messages)
-	ctx, stop := context.WithTimeout(t.Context(), 90*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
 	var all sync.WaitGroup
 	for n := range 6 {
@@ -47,11 +74,8 @@ func TestExactlyOnce(t *testing.T) {
 	}
 	all.Go(func() {
 		for n := range 3 {
-			time.Sleep(700 * time.Millisecond)
-			if err := c.nodes[1+n%2].KillAll(); err != nil {
-				t.Error(err)
-			}
-			if err := c.nodes[1+n%2].Restart(); err != nil {
+			time.Sleep(500 * time.Millisecond)
+			if err := fault(t, c, n); err != nil {
 				t.Error(err)
 			}
 		}
@@ -97,7 +121,7 @@ func (w *worker) run(ctx context.Context, t *testing.T) {
 		var refused *pgconn.PgError
 		switch {
 		case err == nil || errors.Is(err, errGaveUp) || !errors.As(err, &refused):
-		case slices.Contains([]string{"57P01", "57P03", "08006", "57P02", "25P02", "40P01", "XX000", "08000", "57014"}, refused.Code): // a node is gone, or its connections are
+		case slices.Contains([]string{"57P01", "57P03", "08006", "57P02", "25P02", "40P01", "XX000", "08000", "57014", "P0002"}, refused.Code): // a node is gone, or its connections are; P0002: a shard has just moved
 			time.Sleep(20 * time.Millisecond)
 		default:
 			t.Errorf("seed %d: %s", seed, pgtest.ErrorText(err))
