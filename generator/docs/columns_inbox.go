@@ -32,7 +32,9 @@ var inboxCatalog = map[string][]column{
 		{"rows_schema", "", "The schema of the table, or of the view that shows an existing table."},
 		{"rows_table", "", "Its name."},
 		{"created_at", "", "When it was installed."},
-		{"is_imperative", "", "Whether `create_inbox` made it."},
+		{"is_imperative", "", "Whether `create_inbox` or `enable_inbox_tracking` made it."},
+		{"table_triggers", "", "The triggers that `enable_inbox_tracking` added to an existing table."},
+		{"table_indexes", "", "The same for indexes."},
 	},
 	"pgt_inbox_quarantine": {
 		{"inbox_name", "", "The inbox that the document was sent to."},

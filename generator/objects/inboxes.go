@@ -50,7 +50,7 @@ func (b *builder) inboxes(view render.Extension) {
 	for _, name := range names {
 		b.add("inbox/"+name+".sql", view)
 	}
-	if len(view.OwnTables()) > 0 {
+	if view.OverTables() {
 		for _, name := range []string{"pgt_require_table", "pgt_is_attached", "pgt_detach_table"} {
 			b.add("inbox/"+name+".sql", view)
 		}
@@ -76,7 +76,7 @@ func (b *builder) inbox(view render.Extension, i render.Inbox) {
 	}
 	if i.Own == nil {
 		b.add("inbox/table.sql", i, holds)
-	} else {
+	} else if !i.Any {
 		b.add("inbox/rows_view.sql", i, attached)
 	}
 	if i.LastDue != nil {
@@ -176,6 +176,8 @@ func (b *builder) ownTable(view render.Extension, i render.Inbox) {
 	triggers := render.OwnTrigger{Extension: view, Of: i}
 	b.add("inbox/pgt_inbox_changed.sql", triggers)
 	b.add("inbox/pgt_inbox_row_changed.sql", triggers)
-	b.add("inbox/detach_table.sql", i)
-	b.add("inbox/attach_table.sql", i)
+	if !i.Any {
+		b.add("inbox/detach_table.sql", i)
+		b.add("inbox/attach_table.sql", i)
+	}
 }

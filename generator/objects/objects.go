@@ -1,7 +1,7 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
 //
-// Files call downwards: objects, inboxes, inbox_ordering, inbox_priority, inbox_journal, first_names, stream_tables, immediate, outboxes, frame, surface,
-// imperative, grants, policies, schemas, made, made_outboxes, relations, drop, build, sections, mentions, problems.
+// Files call downwards: objects, imperative, inboxes, inbox_ordering, inbox_priority, inbox_journal, first_names, stream_tables, immediate, outboxes, frame, surface,
+// grants, policies, schemas, made, made_outboxes, relations, drop, build, sections, mentions, problems.
 package objects
 
 import (
@@ -66,9 +66,7 @@ func (b *builder) all(p *plan.Plan) {
 	b.streamTables(p)
 	b.at = Origin{"the extension", "", s.Extension.At, s.Extension.Field("schema")}
 	if view.FromSQL != nil {
-		one := b.apart()
-		one.inbox(view, *view.FromSQL)
-		b.imperative(s, view, one)
+		b.imperative(s, view)
 	}
 	b.interfaces(view)
 	b.grants(p)

@@ -77,3 +77,18 @@ func (r role) pos(i *spec.Inbox) diag.Pos {
 	}
 	return i.Field("table")
 }
+
+// ownRoles are the roles as SQL knows them.
+func ownRoles(i *spec.Inbox) []render.OwnRole {
+	var roles []render.OwnRole
+	for _, r := range rolesOf(i, &render.Columns{}) {
+		name := r.field
+		if name == "id" {
+			name = "event_id"
+		}
+		roles = append(roles, render.OwnRole{
+			Name: name, Field: r.field, Types: r.types, Optional: r.optional, Nullable: r.nullable, Either: r.either, Written: r.written,
+		})
+	}
+	return roles
+}

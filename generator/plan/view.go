@@ -14,7 +14,7 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, Schemas: schemasOf(s), Every: tickEvery(s)}
 	for n := range s.Inboxes {
 		inbox := viewOfInbox(s, &s.Inboxes[n])
-		inbox.WithRows = adopts(s)
+		inbox.WithRows = adopts(s) || s.Extension.Imperative
 		if !s.Inboxes[n].Managed() {
 			compiled.adopt(&inbox, &s.Inboxes[n])
 		}
@@ -27,7 +27,9 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 		any := spec.NewInbox(render.AnyInbox, render.AnySchema)
 		any.MaxRetries = render.AnyRetries
 		inbox := viewOfInbox(s, &any)
-		view.FromSQL = &inbox
+		managed, tracked := inbox.StandIn(false), inbox.StandIn(true)
+		tracked.Own.Roles = ownRoles(&any)
+		view.FromSQL, view.Tracked = &managed, &tracked
 	}
 	view.Outboxes, view.Groups = viewOfOutboxes(s)
 	view.GroupLock = groupLock(s)

@@ -14,6 +14,7 @@ type Extension struct {
 	Every     time.Duration // between two ticks
 	Inboxes   []Inbox
 	FromSQL   *Inbox // stands for inboxes that functions create at run time; nil if none do
+	Tracked   *Inbox // the same for those over tables of users
 	Outboxes  []Outbox
 	Groups    []Group
 	GroupLock string // first key of the advisory locks of consumer groups

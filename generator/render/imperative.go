@@ -3,16 +3,17 @@ package render
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// Inboxes that functions create at run time have the statements of an inbox of the spec. They are rendered for an inbox whose name, schema and number of
-// failures are the words below; a function puts those of a real one in their places.
+// Inboxes that functions create at run time have the statements of an inbox of the spec. They are rendered for an inbox whose names and number of failures
+// are words; a function puts those of a real one in their places.
 const (
 	AnyInbox   = "~inbox~"
-	AnySchema  = "~schema~"
+	AnySchema  = "~schema~" // of what is made from the name
 	AnyRetries = 1_000_000_007
 )
 
@@ -27,9 +28,9 @@ func (e Extension) kinds() []Inbox {
 // HasInboxes reports whether there are inboxes, or may be.
 func (e Extension) HasInboxes() bool { return len(e.kinds()) > 0 }
 
-// ForOne is an extension of nothing but the inbox that stands for those that functions create.
-func (e Extension) ForOne() Extension {
-	return Extension{Schemas: e.Schemas, Extension: e.Extension, Version: e.Version, Settings: e.Settings, Inboxes: []Inbox{*e.FromSQL}, one: true}
+// ForOne is an extension of nothing but an inbox that stands for those that functions create.
+func (e Extension) ForOne(i Inbox) Extension {
+	return Extension{Schemas: e.Schemas, Extension: e.Extension, Version: e.Version, Settings: e.Settings, Inboxes: []Inbox{i}, one: true}
 }
 
 // Fn names a function that takes an inbox, or the one that does the same for a single inbox. Suffixes distinguish such as have one name.
@@ -40,36 +41,102 @@ func (e Extension) Fn(name string, suffix ...string) Name {
 	return e.In(name)
 }
 
-// Script is the statements of an inbox that a function creates, for format().
+// StandIn makes an inbox one that stands for those that functions create: with tables of their own, or, if tracked, over tables of users. What the two
+// have in common has the same text.
+func (i Inbox) StandIn(tracked bool) Inbox {
+	i.Any = true
+	i.Table, i.Rows = Name{"~at~", "~table~"}, Name{"~rows_schema~", "~rows_table~"}
+	i.Pending.Schema = "~pending_schema~"
+	i.Columns = Columns{
+		ID: "~id_column~", EventType: "~event_type_column~", ReceivedAt: "~received_at_column~", ProcessedAt: "~processed_at_column~", Error: "~error_column~",
+		RetryCount: "~retry_count_column~", AvailableAt: "~available_at_column~",
+	}
+	if !tracked {
+		return i
+	}
+	i.ChangedFn, i.RowChangedFn = i.InInternal(AnyInbox+"_changed"), i.InInternal(AnyInbox+"_row_changed")
+	i.OrderIndex = Name{"~at~", "~order_index~"}
+	i.Own = &OwnTable{Triggers: map[string]string{}}
+	for _, event := range TriggerEvents {
+		i.Own.Triggers[event] = "~" + event + "_trigger~"
+	}
+	return i
+}
+
+// inserted is text that the function puts in, as an expression that a parser takes for a column.
+func inserted(what string) string { return sqltext.Ident("~=" + what + "~") }
+
+// insertedIf is the same for text that is not always there, which stands in a comment.
+func insertedIf(what string) string { return "/*~=" + what + "~*/" }
+
+// Delay is what a failure sets beside the count, if it delays the message.
+func (i Inbox) Delay() string {
+	switch {
+	case i.Retry == nil:
+		return ""
+	case i.Any:
+		return insertedIf("delay")
+	}
+	return i.delay()
+}
+
+func (i Inbox) delay() string {
+	return fmt.Sprintf(",\n                available_at = clock_timestamp() + make_interval(secs => least(%s, %s))", i.Retry.MaxSeconds, i.Retry.DelaySeconds("i.retry_count"))
+}
+
+// NoDelay is the condition that inbox p_inbox has no back-off; empty if each has one.
+func (e Extension) NoDelay() string {
+	if e.one {
+		return "not " + inserted("v_inbox.has_delay::text")
+	}
+	var names []string
+	for _, name := range e.WithoutDelay() {
+		names = append(names, sqltext.Literal(name))
+	}
+	if names == nil {
+		return ""
+	}
+	return "p_inbox in (" + strings.Join(names, ", ") + ")"
+}
+
+// One reports whether it is the view of a single inbox that a function creates.
+func (e Extension) One() bool { return e.one }
+
+// Script is the statements of inboxes that functions create, for format(): those that all have, those with tables of their own, and those over tables
+// of users, which are tracked.
 type Script struct {
 	Extension
-	Table      string // and sequences
+	Table      string // of those that have one, and sequences
 	Code       string // functions, views, triggers and rights, which an upgrade creates again
 	DeadLetter string
 	Stats      string
-	Uncode     string // drops what Code, DeadLetter and Stats create, but for triggers
+	OnTable    string // indexes and triggers on a table of a user's
+	IDIndex    string // an index that it may need
+	Uncode     string // drops what Code, DeadLetter and Stats create, but for triggers and their functions
+	Untrigger  string // drops functions of triggers
 	Unsequence string // drops sequences
 	Unindex    string // drops the index
 
 	names *regexp.Regexp
 	args  []string
+	delay string
 }
 
 // NewScript begins a script.
 func NewScript(e Extension) *Script {
 	qualified, _, _ := strings.Cut(inFormat(sqltext.Literal(e.InInternal(AnyInbox).String())), AnyInbox)
-	return &Script{Extension: e, names: regexp.MustCompile(regexp.QuoteMeta(qualified) + anyNames)}
+	return &Script{Extension: e, names: regexp.MustCompile(regexp.QuoteMeta(qualified) + anyNames), delay: e.FromSQL.delay()}
 }
 
 // anyNames finds the words that stand for names, with what is made of them, and how they are quoted. The rest of a literal that names a relation of
-// the internal schema comes first.
-const anyNames = `(\w*~inbox~\w*)"'|"(\w*~(?:inbox|schema)~\w*)"|'(\w*~(?:inbox|schema)~\w*)'|(\w*~(?:inbox|schema)~\w*)|1000000007`
+// the internal schema comes first, text that is put in last.
+const anyNames = `(\w*~inbox~\w*)"'|"(\w*~[a-z_]+~\w*)"|'(\w*~[a-z_]+~\w*)'|(\w*~[a-z_]+~\w*)|"~=([^"]+)~"|/\*~=(.+?)~\*/|1000000007`
 
 // Format puts the arguments of format() in the places of names. It takes each as it is quoted: %I and %L quote whatever a name holds.
 func (s *Script) Format(sql string) string {
 	return s.names.ReplaceAllStringFunc(inFormat(sql), func(found string) string {
 		m := s.names.FindStringSubmatch(found)
-		switch relation, identifier, literal, text := m[1], m[2], m[3], m[4]; {
+		switch relation, identifier, literal, text, put := m[1], m[2], m[3], m[4], m[5]+m[6]; {
 		case relation != "":
 			return s.arg(fmt.Sprintf("format('%%I.%%I', %s, %s)", sqltext.Literal(s.InternalName), s.value(relation)), "L")
 		case identifier != "":
@@ -78,6 +145,8 @@ func (s *Script) Format(sql string) string {
 			return s.arg(s.value(literal), "L")
 		case text != "": // within a literal, or in a comment
 			return s.arg(fmt.Sprintf("replace(%s, '''', '''''')", s.value(text)), "s")
+		case put != "":
+			return s.arg(s.put(put), "s")
 		default:
 			return s.arg("v_inbox.max_retries::text", "s")
 		}
@@ -87,29 +156,56 @@ func (s *Script) Format(sql string) string {
 // value is a name as an expression.
 func (s *Script) value(name string) string {
 	before, after, found := strings.Cut(name, AnyInbox)
+	word := strings.Trim(name, "~")
+	event, isTrigger := strings.CutSuffix(word, "_trigger")
 	switch {
-	case name == AnySchema:
-		return "v_inbox.inbox_schema::text"
 	case name == AnyInbox:
 		return "p_inbox"
-	case !found:
-		return sqltext.Literal(name)
-	case before == "":
+	case found && before == "":
 		return fmt.Sprintf("%s.pgt_derived_name(p_inbox || %s)", s.Internal(), sqltext.Literal(after))
-	default:
+	case found:
 		return fmt.Sprintf("%s.pgt_derived_name(%s || p_inbox || %s)", s.Internal(), sqltext.Literal(before), sqltext.Literal(after))
+	case name == AnySchema:
+		return fmt.Sprintf("case when v_inbox.is_managed then v_inbox.inbox_schema else %s end::text", sqltext.Literal(s.SchemaName))
+	case word == "pending_schema":
+		return fmt.Sprintf("case when v_inbox.is_managed then v_inbox.inbox_schema else %s end::text", sqltext.Literal(s.InternalName))
+	case word == "at" || word == "table":
+		return map[string]string{"at": "v_inbox.inbox_schema::text", "table": "v_inbox.inbox_table::text"}[word]
+	case word == "available_at_column": // another one that is null, where the table has none
+		return fmt.Sprintf("case when v_inbox.has_delay then %s else v_inbox.processed_at_column::text end", sqltext.Literal("available_at"))
+	case word == "order_index":
+		return "v_inbox.table_indexes[1]::text"
+	case word == "id_index":
+		return "v_inbox.table_indexes[2]::text"
+	case isTrigger:
+		return fmt.Sprintf("v_inbox.table_triggers[%d]::text", slices.Index(TriggerEvents, event)+1)
+	default:
+		return "v_inbox." + word + "::text"
 	}
+}
+
+// put is a text to put in as an expression: a list, a column of a row, or what the words are.
+func (s *Script) put(what string) string {
+	row, column, isColumn := strings.Cut(what, ".")
+	switch {
+	case what == "delay":
+		return fmt.Sprintf("case when v_inbox.has_delay then %s else '' end", sqltext.Literal(s.delay))
+	case strings.HasPrefix(what, "list "):
+		return fmt.Sprintf("%s.pgt_own_list(v_columns, %s)", s.Internal(), sqltext.Literal(strings.TrimPrefix(what, "list ")))
+	case isColumn && !strings.Contains(what, " ") && row != "v_inbox":
+		return fmt.Sprintf("%s.pgt_own_column(v_columns, %s, %s)", s.Internal(), sqltext.Literal(row), sqltext.Literal(column))
+	}
+	return what
 }
 
 // arg is the place of an argument.
 func (s *Script) arg(value, kind string) string {
-	for n, known := range s.args {
-		if known == value {
-			return fmt.Sprintf("%%%d$%s", n+1, kind)
-		}
+	n := slices.Index(s.args, value)
+	if n < 0 {
+		n = len(s.args)
+		s.args = append(s.args, value)
 	}
-	s.args = append(s.args, value)
-	return fmt.Sprintf("%%%d$%s", len(s.args), kind)
+	return fmt.Sprintf("%%%d$%s", n+1, kind)
 }
 
 // Args lists the arguments of format().

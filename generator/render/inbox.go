@@ -27,6 +27,7 @@ type Inbox struct {
 
 	Columns  Columns
 	Own      *OwnTable // nil if the inbox is managed
+	Any      bool      // it stands for inboxes that functions create
 	WithRows bool      // an inbox is over a table of the user's, so that pgt_inbox_config says what shows the rows
 	Order    Order     // in which claims hand messages out
 
@@ -140,7 +141,10 @@ func (i Inbox) Micros(timestamp string) string { return micros(timestamp) }
 
 // Shown lists the columns of row a of Rows that users see, under the names that they have in the table.
 func (i Inbox) Shown(a string) string {
-	if i.Own != nil {
+	switch {
+	case i.Any:
+		return inserted("list shown")
+	case i.Own != nil:
 		return i.OwnNames(a)
 	}
 	return i.Listed(a)
@@ -152,14 +156,25 @@ func (i Inbox) Listed(a string) string {
 	for _, column := range i.Columns.all() {
 		names = append(names, column.String())
 	}
-	if i.Own != nil {
-		names = []string{"event_id", "event_type", "source", "aggregate_id", "payload", "received_at", "processed_at", "error", "retry_count", "trace_id", "available_at", "id"}
+	if i.Own != nil || i.Any {
+		names = []string{"event_id", "event_type", "source", "aggregate_id", "payload", "received_at", "processed_at", "error", "retry_count", "trace_id", "available_at"}
+	}
+	if i.Own != nil && !i.Any {
+		names = append(names, "id")
 		if i.Columns.Sequence != "" {
 			names = append(names, "sequence")
 		}
 	}
 	half := len(names) - 4
-	return a + "." + strings.Join(names[:half], ", "+a+".") + ",\n       " + a + "." + strings.Join(names[half:], ", "+a+".")
+	return a + "." + strings.Join(names[:half], ", "+a+".") + ",\n       " + a + "." + strings.Join(names[half:], ", "+a+".") + i.listedID(a)
+}
+
+// listedID is what ends the list for an inbox that stands for those that functions create: some have a column more.
+func (i Inbox) listedID(a string) string {
+	if i.Any {
+		return insertedIf("case when v_inbox.is_managed then '' else ', " + a + ".id' end")
+	}
+	return ""
 }
 
 // received are the columns that receiving a message sets, by the names that a managed inbox has for them. A computed id sets itself, and a table
@@ -200,6 +215,9 @@ func (i Inbox) received() (columns []ColumnName, names []string) {
 
 // Received lists the columns that receiving a message sets.
 func (i Inbox) Received() string {
+	if i.Any {
+		return inserted("list received")
+	}
 	columns, _ := i.received()
 	names := make([]string, len(columns))
 	for n, column := range columns {
@@ -210,6 +228,9 @@ func (i Inbox) Received() string {
 
 // Values lists what receiving a message sets them to: prefix and the name of each, but for the payload.
 func (i Inbox) Values(prefix, payload string) string {
+	if i.Any {
+		return inserted("list " + prefix)
+	}
 	columns, names := i.received()
 	for n, name := range names {
 		switch name {
@@ -230,6 +251,9 @@ func (i Inbox) Values(prefix, payload string) string {
 
 // GivenID is an id that a sender gives, as the table's own type spells it.
 func (i Inbox) GivenID(id string) string {
+	if i.Any {
+		return inserted("'" + id + "' || (v_columns #>> '{event_id,given}')")
+	}
 	if cast := i.cast(i.Columns.ID); cast != "" {
 		return id + cast + "::text"
 	}

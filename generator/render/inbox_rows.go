@@ -6,9 +6,9 @@ import (
 )
 
 // RowsOf is what the columns of pgt_inbox_config begin with that name what shows the rows of an inbox: the table itself, unless an inbox is over
-// a table of the user's.
+// a table of the user's, or may come to be.
 func (e Extension) RowsOf() string {
-	if len(e.OwnTables()) > 0 {
+	if e.OverTables() {
 		return "rows"
 	}
 	return "inbox"

@@ -16,6 +16,8 @@ type OwnTable struct {
 	Triggers map[string]string // by events: those of a managed inbox might be another extension's
 
 	AttachFn, DetachFn Name
+
+	Roles []OwnRole // of columns, where it stands for tables that functions put inboxes over
 }
 
 // Shape is a column of a user's table.
@@ -31,6 +33,9 @@ type Shape struct {
 func (e Extension) OwnTables() []Inbox {
 	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.Own == nil })
 }
+
+// OverTables reports whether inboxes are over tables of users, or may come to be.
+func (e Extension) OverTables() bool { return len(e.OwnTables()) > 0 || e.FromSQL != nil }
 
 func (o OwnTable) shape(c ColumnName) Shape {
 	return o.Shapes[slices.IndexFunc(o.Shapes, func(s Shape) bool { return s.Name == c })]
@@ -49,6 +54,9 @@ func of(a string, c ColumnName) string {
 
 // Text is a column of row a as a text that is compared and grouped by its bytes; null if the table has none.
 func (i Inbox) Text(c ColumnName, a string) string {
+	if i.Any { // which nothing asks for another
+		return i.expression("event_type", a)
+	}
 	if c == "" {
 		return "null::text"
 	}
@@ -70,6 +78,9 @@ const bytewise = `pg_catalog."C"`
 
 // IDText is the id of row a as a text, which is how all other tables hold it.
 func (i Inbox) IDText(a string) string {
+	if i.Any {
+		return i.expression("event_id", a)
+	}
 	column := of(a, i.Columns.ID)
 	if i.Own == nil {
 		return column
@@ -97,8 +108,14 @@ func (i Inbox) cast(c ColumnName) string {
 // rowColumns are the columns of Rows by which what is derived of an inbox is kept.
 var rowColumns = []string{"event_id", "event_type", "received_at", "processed_at", "retry_count", "available_at"}
 
+// places are columns of each table.
+var places = []string{"ctid", "xmin", "xmax"}
+
 // expression is a column of Rows, of row a of the table.
 func (i Inbox) expression(column, a string) string {
+	if i.Any && !slices.Contains(places, column) {
+		return inserted(a + "." + column)
+	}
 	own := func(c ColumnName, absent string) string {
 		if c == "" {
 			return absent
@@ -215,6 +232,9 @@ func (i Inbox) OwnNames(a string) string {
 
 // IDKey is what an index on ids as texts is on.
 func (i Inbox) IDKey() string {
+	if i.Any {
+		return inserted(".key")
+	}
 	column := i.Columns.ID.String()
 	if i.Own == nil || i.IDText("") == column {
 		return column
@@ -227,6 +247,9 @@ func (i Inbox) IDKey() string {
 
 // OrderKeys lists what the order index is on.
 func (i Inbox) OrderKeys() string {
+	if i.Own == nil {
+		return i.Order.Index()
+	}
 	keys := slices.Clone(i.Order)
 	for n, key := range keys {
 		if key == "event_id" {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -30,6 +31,11 @@ func (i Inbox) TriggerName(event string) string {
 		return "sluice_" + event
 	}
 	return sqltext.Ident(i.Own.Triggers[event])
+}
+
+// Fired are the events whose triggers the table has.
+func (i Inbox) Fired() []string {
+	return slices.DeleteFunc(slices.Clone(TriggerEvents), func(event string) bool { return !i.fires(event) })
 }
 
 // TriggerList lists the names of the triggers on the table.
@@ -74,6 +80,9 @@ func (i Inbox) OnTable() string {
 	}
 	return out.String()
 }
+
+// OverTable is the statements that put the inbox over a user's table, inside a function.
+func (i Inbox) OverTable() string { return piece("over_table", i) }
 
 // TriggerArray is the list as an array.
 func (i Inbox) TriggerArray() string { return texts(i.TriggerList()) + "::name[]" }

@@ -26,7 +26,7 @@ begin
     end if;
 end;
 $do$;
-`, config, sqltext.Literal("extension "+extension+" has inboxes that create_inbox made, and the new version has no imperative functions"))},
+`, config, sqltext.Literal("extension "+extension+" has inboxes that create_inbox or enable_inbox_tracking made, and the new version has no imperative functions"))},
 	}
 }
 
@@ -35,12 +35,12 @@ func (m Manifest) CreatesInboxes() bool {
 	return slices.ContainsFunc(m.Made, func(made Made) bool { return made.Kind == createdInboxes })
 }
 
-// CreatedTables is a query for the tables, as SQL, of the inboxes that functions created; empty if none do.
+// CreatedTables is a query for the tables, as SQL, that functions created with inboxes; empty if none do.
 func (m Manifest) CreatedTables() string {
 	if !m.CreatesInboxes() {
 		return ""
 	}
-	return fmt.Sprintf("select format('%%I.%%I', c.inbox_schema, c.inbox_table) from %s c where c.is_imperative order by c.inbox_name", sqltext.Qualified(m.Schema, "pgt_inbox_config"))
+	return fmt.Sprintf("select format('%%I.%%I', c.inbox_schema, c.inbox_table) from %s c where c.is_imperative and c.is_managed order by c.inbox_name", sqltext.Qualified(m.Schema, "pgt_inbox_config"))
 }
 
 // adopt has new inboxes of the spec take over the tables of inboxes of their names that functions created.
@@ -52,7 +52,10 @@ func (d *differ) adopt() {
 		if _, was := identifiedAs(d.from.Named, n.identity()); was || n.Kind != "inbox" {
 			continue
 		}
-		schema, columns := "null", "null"
+		schema, columns, over := "null", "null", "null"
+		if at := slices.IndexFunc(d.to.Made, func(m Made) bool { return m.Kind == "inbox table" && strings.HasPrefix(m.Name, n.Name+" on ") }); at >= 0 {
+			over = sqltext.Literal(strings.TrimPrefix(d.to.Made[at].Name, n.Name+" on "))
+		}
 		if at := slices.IndexFunc(d.to.Objects, func(o Object) bool { return o.Kind == "table" && o.Of == "inbox "+n.Name }); at >= 0 {
 			table := d.to.Objects[at]
 			if r, ok := sqltext.ParseRelation(table.Signature); ok && r.Name == n.Name {
@@ -64,8 +67,8 @@ func (d *differ) adopt() {
 			}
 		}
 		d.add(Step{
-			Action: "change", Object: "inbox " + n.Name + ", if create_inbox made it",
-			SQL: fmt.Sprintf("select %s.pgt_adopt_inbox(%s, %s, %s);\n", sqltext.Ident(d.from.Internal), sqltext.Literal(n.Name), schema, columns),
+			Action: "change", Object: "inbox " + n.Name + ", if a function created it",
+			SQL: fmt.Sprintf("select %s.pgt_adopt_inbox(%s, %s, %s, %s);\n", sqltext.Ident(d.from.Internal), sqltext.Literal(n.Name), schema, columns, over),
 		})
 	}
 }
