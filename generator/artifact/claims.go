@@ -26,7 +26,7 @@ func installClaims(m upgrade.Manifest) render.Claims {
 
 // upgradeClaims are the names that are new in a version, and those that the plan replaces, alters, renames or drops.
 func upgradeClaims(from, to upgrade.Manifest, plan upgrade.Plan) render.Claims {
-	c := claimed{claims: render.Claims{Extension: to.Extension, SchemaName: to.Schema}, had: map[string]bool{}}
+	c := claimed{claims: render.Claims{Extension: to.Extension, SchemaName: to.Schema, Internal: to.Internal}, had: map[string]bool{}}
 	eachName(from, func(kind, schema, name string) { c.had[kind+" "+sqltext.Qualified(schema, name)] = true }, true)
 	eachName(to, func(kind, schema, name string) {
 		if !c.had[kind+" "+sqltext.Qualified(schema, name)] {

@@ -10,6 +10,7 @@ import (
 // Claims are the names that a script takes, and those of what it replaces, alters or drops: others must not have them.
 type Claims struct {
 	Extension, SchemaName string
+	Internal              string // schema
 	Relations, Routines   []Names
 	Triggers              []TriggersOn
 	Publications          []string

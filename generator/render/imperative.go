@@ -49,7 +49,7 @@ func (i Inbox) StandIn(tracked bool) Inbox {
 	i.Pending.Schema = "~pending_schema~"
 	i.Columns = Columns{
 		ID: "~id_column~", EventType: "~event_type_column~", ReceivedAt: "~received_at_column~", ProcessedAt: "~processed_at_column~", Error: "~error_column~",
-		RetryCount: "~retry_count_column~", AvailableAt: "~available_at_column~",
+		RetryCount: "~retry_count_column~", AvailableAt: "available_at",
 	}
 	if !tracked {
 		return i
@@ -69,19 +69,33 @@ func inserted(what string) string { return sqltext.Ident("~=" + what + "~") }
 // insertedIf is the same for text that is not always there, which stands in a comment.
 func insertedIf(what string) string { return "/*~=" + what + "~*/" }
 
-// Delay is what a failure sets beside the count, if it delays the message.
-func (i Inbox) Delay() string {
+// OrDelayed is the condition that a new message is delayed, behind others; empty if none is.
+func (i Inbox) OrDelayed() string {
+	text := fmt.Sprintf("\n        or new.%s is not null", i.Columns.AvailableAt)
 	switch {
 	case i.Retry == nil:
 		return ""
 	case i.Any:
-		return insertedIf("delay")
+		return insertedIf(ifDelayed(text))
 	}
-	return i.delay()
+	return text
 }
 
-func (i Inbox) delay() string {
-	return fmt.Sprintf(",\n                available_at = clock_timestamp() + make_interval(secs => least(%s, %s))", i.Retry.MaxSeconds, i.Retry.DelaySeconds("i.retry_count"))
+// ifDelayed is a text that is there for an inbox that delays messages.
+func ifDelayed(text string) string {
+	return fmt.Sprintf("case when v_inbox.has_delay then %s else '' end", sqltext.Literal(text))
+}
+
+// Delay is what a failure sets beside the count, if it delays the message.
+func (i Inbox) Delay() string {
+	if i.Retry == nil {
+		return ""
+	}
+	text := fmt.Sprintf(",\n                available_at = clock_timestamp() + make_interval(secs => least(%s, %s))", i.Retry.MaxSeconds, i.Retry.DelaySeconds("i.retry_count"))
+	if i.Any {
+		return insertedIf(ifDelayed(text))
+	}
+	return text
 }
 
 // NoDelay is the condition that inbox p_inbox has no back-off; empty if each has one.
@@ -119,22 +133,24 @@ type Script struct {
 
 	names *regexp.Regexp
 	args  []string
-	delay string
 }
 
 // NewScript begins a script.
 func NewScript(e Extension) *Script {
 	qualified, _, _ := strings.Cut(inFormat(sqltext.Literal(e.InInternal(AnyInbox).String())), AnyInbox)
-	return &Script{Extension: e, names: regexp.MustCompile(regexp.QuoteMeta(qualified) + anyNames), delay: e.FromSQL.delay()}
+	return &Script{Extension: e, names: regexp.MustCompile(regexp.QuoteMeta(qualified) + anyNames)}
 }
 
 // anyNames finds the words that stand for names, with what is made of them, and how they are quoted. The rest of a literal that names a relation of
 // the internal schema comes first, text that is put in last.
-const anyNames = `(\w*~inbox~\w*)"'|"(\w*~[a-z_]+~\w*)"|'(\w*~[a-z_]+~\w*)'|(\w*~[a-z_]+~\w*)|"~=([^"]+)~"|/\*~=(.+?)~\*/|1000000007`
+const anyNames = `(\w*~inbox~\w*)"'|"(\w*~[a-z_]+~\w*)"|'(\w*~[a-z_]+~\w*)'|(\w*~[a-z_]+~\w*)|"~=([^"]+)~"|/\*~=((?s:.+?))~\*/|1000000007`
+
+// continued is where a literal that is too long for a line goes on in the next.
+var continued = regexp.MustCompile(`'\n\s*'`)
 
 // Format puts the arguments of format() in the places of names. It takes each as it is quoted: %I and %L quote whatever a name holds.
 func (s *Script) Format(sql string) string {
-	return s.names.ReplaceAllStringFunc(inFormat(sql), func(found string) string {
+	return s.names.ReplaceAllStringFunc(inFormat(continued.ReplaceAllString(sql, "")), func(found string) string {
 		m := s.names.FindStringSubmatch(found)
 		switch relation, identifier, literal, text, put := m[1], m[2], m[3], m[4], m[5]+m[6]; {
 		case relation != "":
@@ -171,8 +187,6 @@ func (s *Script) value(name string) string {
 		return fmt.Sprintf("case when v_inbox.is_managed then v_inbox.inbox_schema else %s end::text", sqltext.Literal(s.InternalName))
 	case word == "at" || word == "table":
 		return map[string]string{"at": "v_inbox.inbox_schema::text", "table": "v_inbox.inbox_table::text"}[word]
-	case word == "available_at_column": // another one that is null, where the table has none
-		return fmt.Sprintf("case when v_inbox.has_delay then %s else v_inbox.processed_at_column::text end", sqltext.Literal("available_at"))
 	case word == "order_index":
 		return "v_inbox.table_indexes[1]::text"
 	case word == "id_index":
@@ -188,8 +202,6 @@ func (s *Script) value(name string) string {
 func (s *Script) put(what string) string {
 	row, column, isColumn := strings.Cut(what, ".")
 	switch {
-	case what == "delay":
-		return fmt.Sprintf("case when v_inbox.has_delay then %s else '' end", sqltext.Literal(s.delay))
 	case strings.HasPrefix(what, "list "):
 		return fmt.Sprintf("%s.pgt_own_list(v_columns, %s)", s.Internal(), sqltext.Literal(strings.TrimPrefix(what, "list ")))
 	case isColumn && !strings.Contains(what, " ") && row != "v_inbox":

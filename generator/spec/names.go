@@ -68,6 +68,17 @@ func (n Name) String() string {
 	return n.Schema + "." + n.Name
 }
 
+// Text is the name as a spec reads it: a part that holds a dot or a quote is in double quotes.
+func (n Name) Text() string {
+	part := func(name string) string {
+		if strings.ContainsAny(name, `."`) {
+			return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+		}
+		return name
+	}
+	return part(n.Schema) + "." + part(n.Name)
+}
+
 // ParseName reads a name from a command line: as in a spec, verbatim, with its schema before a dot, and parts in double quotes where they hold dots.
 func ParseName(text string) (Name, error) {
 	name, problem := parseName(text)

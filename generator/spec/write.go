@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// InboxesText is a part of a spec: managed inboxes with the options that are not the default. Schema is the extension's.
+// InboxesText is a part of a spec: inboxes with the options that are not the default. Schema is the extension's.
 func InboxesText(inboxes []Inbox, schema string) (string, error) {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for _, i := range inboxes {
@@ -24,6 +24,10 @@ func InboxesText(inboxes []Inbox, schema string) (string, error) {
 		}
 		item.Content = append(item.Content, scalarNode("name"), scalarNode(i.Name))
 		field("schema", i.Schema, usual.Schema)
+		field("table", i.Table, "")
+		if columns := columnsNode(i.Columns); columns != nil {
+			item.Content = append(item.Content, scalarNode("columns"), columns)
+		}
 		if i.MaxRetries != usual.MaxRetries {
 			item.Content = append(item.Content, scalarNode("max_retries"), &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.Itoa(i.MaxRetries)})
 		}
@@ -46,6 +50,24 @@ func InboxesText(inboxes []Inbox, schema string) (string, error) {
 	version := &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.Itoa(FormatVersion)}
 	err := encoder.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalarNode("version"), version, scalarNode("inboxes"), list}})
 	return text.String(), err
+}
+
+// columnsNode is the names of columns that are not the default; nil if all are.
+func columnsNode(columns *Columns) *yaml.Node {
+	node := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	if columns == nil {
+		return nil
+	}
+	usual := DefaultColumns()
+	for n, column := range columns.byField() {
+		if column.Name != usual.byField()[n].Name {
+			node.Content = append(node.Content, scalarNode(column.Field), scalarNode(column.Name))
+		}
+	}
+	if len(node.Content) == 0 {
+		return nil
+	}
+	return node
 }
 
 // scalarNode is a text, quoted where YAML needs that.

@@ -118,7 +118,7 @@ func TestCreatedInboxesUpgraded(t *testing.T) {
 			run(t, conn, "set role created_worker; select event_id from box.inbox_claim('Odd \"one', 1); reset role")
 
 			err := to(3, commandtest.ApplyOptions{})
-			if text := fmt.Sprint(err); !strings.Contains(text, "has inboxes that create_inbox made") {
+			if text := fmt.Sprint(err); !strings.Contains(text, "has inboxes that create_inbox or enable_inbox_tracking made") {
 				t.Errorf("to a version without imperative functions: %v", err)
 			}
 			run(t, conn, "alter table app.letters add note text")

@@ -23,10 +23,11 @@ func newSpecPull() *cobra.Command {
 	var schema func() (string, error)
 	command := &cobra.Command{
 		Use:   "pull",
-		Short: "Writes the inboxes that create_inbox made as a part of a spec",
-		Long: "Prints the inboxes that create_inbox made in a database as a part of a spec: a file of its own beside the other files of the spec's\n" +
-			"directory. Generated and applied, it takes these inboxes over with their messages; the spec rules them from then on. The extension\n" +
-			"is that of the spec; with --schema it needs nothing but the database.",
+		Short: "Writes the inboxes that functions made as a part of a spec",
+		Long: "Prints the inboxes that create_inbox and enable_inbox_tracking made in a database as a part of a spec: a file of its own beside the\n" +
+			"other files of the spec's directory. Generated and applied, it takes these inboxes over with their messages; the spec rules them from\n" +
+			"then on. Tables of yours need their DDL: generate with --dsn, or write it by \"sluice schema pull\". The extension is that of the spec;\n" +
+			"with --schema it needs nothing but the database.",
 		Example: "  sluice spec pull --dsn postgres://localhost/shop > specs/shop/created.yaml",
 		Args:    cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
@@ -43,7 +44,7 @@ func newSpecPull() *cobra.Command {
 				return err
 			}
 			if len(created.Inboxes) == 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "extension %s has no inboxes that create_inbox made\n", created.Extension)
+				fmt.Fprintf(cmd.ErrOrStderr(), "extension %s has no inboxes that create_inbox or enable_inbox_tracking made\n", created.Extension)
 			}
 			var inboxes []spec.Inbox
 			for _, i := range created.Inboxes {
@@ -51,7 +52,7 @@ func newSpecPull() *cobra.Command {
 			}
 			text, err := spec.InboxesText(inboxes, schema)
 			if err == nil {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "# Inboxes that create_inbox made in extension %s, written by \"sluice spec pull\".\n%s", created.Extension, text)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "# Inboxes that functions made in extension %s, written by \"sluice spec pull\".\n%s", created.Extension, text)
 			}
 			return err
 		}),
@@ -60,13 +61,25 @@ func newSpecPull() *cobra.Command {
 	return command
 }
 
-// inSpec is the inbox of a spec that has the options of one that create_inbox made.
+// inSpec is the inbox of a spec that has the options of one that a function made.
 func inSpec(created live.CreatedInbox, schema string) spec.Inbox {
 	i := spec.NewInbox(created.Name, schema)
-	i.Schema, i.MaxRetries, i.DeadLetter, i.Stats = created.Schema, created.MaxRetries, created.DeadLetter, created.Stats
+	i.MaxRetries, i.DeadLetter, i.Stats = created.MaxRetries, created.DeadLetter, created.Stats
 	if every, err := spec.ParseDuration(created.Schedule); err == nil {
 		i.Schedule = spec.Schedule{Every: every}
 	}
+	if !created.Managed {
+		i.Table = spec.Name{Schema: created.Schema, Name: created.Table}.Text()
+		columns := spec.DefaultColumns()
+		columns.ID, columns.EventType, columns.ReceivedAt = created.ID, created.EventType, created.Received
+		columns.ProcessedAt, columns.RetryCount, columns.Error = created.Processed, created.RetryCount, created.Error
+		if created.Delays {
+			columns.AvailableAt = "available_at"
+		}
+		i.Columns = &columns
+		return i
+	}
+	i.Schema = created.Schema
 	if created.Kept != nil {
 		kept := spec.Duration(time.Duration(*created.Kept * float64(time.Second)))
 		i.Retention.Processed = &kept

@@ -18,6 +18,15 @@ type Created struct {
 type CreatedInbox struct {
 	Name       string   `db:"inbox_name"`
 	Schema     string   `db:"inbox_schema"`
+	Table      string   `db:"inbox_table"`
+	Managed    bool     `db:"is_managed"`
+	ID         string   `db:"id_column"`
+	EventType  string   `db:"event_type_column"`
+	Processed  string   `db:"processed_at_column"`
+	RetryCount string   `db:"retry_count_column"`
+	Error      string   `db:"error_column"`
+	Received   string   `db:"received_at_column"`
+	Delays     bool     `db:"has_delay"`
 	MaxRetries int      `db:"max_retries"`
 	Schedule   string   `db:"schedule"`
 	DeadLetter bool     `db:"with_dead_letter"`
@@ -26,7 +35,10 @@ type CreatedInbox struct {
 }
 
 const createdQuery = `
-	select c.inbox_name, c.inbox_schema::text as inbox_schema, c.max_retries, c.schedule, c.with_dead_letter, c.with_stats,
+	select c.inbox_name, c.inbox_schema::text as inbox_schema, c.inbox_table::text as inbox_table, c.is_managed, c.id_column::text as id_column,
+	       c.event_type_column::text as event_type_column, c.processed_at_column::text as processed_at_column,
+	       c.retry_count_column::text as retry_count_column, c.error_column::text as error_column,
+	       c.received_at_column::text as received_at_column, c.has_delay, c.max_retries, c.schedule, c.with_dead_letter, c.with_stats,
 	       extract(epoch from c.processed_retention)::float8 as kept
 	from %[1]s.pgt_inbox_config c
 	where c.is_imperative

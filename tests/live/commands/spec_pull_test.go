@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/pgtest"
@@ -29,7 +32,9 @@ func TestPulledSpecTakesOver(t *testing.T) {
 	sluice := func(args ...string) string {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
-		args = append(args, "-f", specs, "-o", out)
+		if !slices.Contains(args, "--schema") {
+			args = append(args, "-f", specs, "-o", out)
+		}
 		if args[0] != "generate" {
 			args = append(args, "--dsn", db.DSN())
 		}
@@ -39,6 +44,7 @@ func TestPulledSpecTakesOver(t *testing.T) {
 		return stdout.String()
 	}
 	sluice("apply")
+	tracked := []string{"mail", "a.b", "O'x", `a"b`, `"q"`, "a: b", "%s", " b ", "é🐘"}
 	names := []string{
 		"yes", "null", "1", "15e3", "~", "- a", "a: b", "#x", " a ", "'", `"`, `\`, "%s", "{a}", "[b", "@c", "&d", "*e", "|", ">", "é🐘", strings.Repeat("é", 31), "select", "2001-01-01",
 		"0x1F", "true", "!!str", "? x", "%1$L", "~inbox~", "`", "a\u00a0b", "<<",
@@ -53,17 +59,35 @@ func TestPulledSpecTakesOver(t *testing.T) {
 			must(err)
 		}
 	}
+	for n, name := range tracked {
+		_, err := db.Connect(t).Exec(t.Context(), fmt.Sprintf(`create table %[1]s (%[2]s bigint primary key, event_type varchar(9) not null, payload jsonb not null,
+			received_at timestamptz not null default now(), processed_at timestamptz, error text, retry_count int not null default 0%[3]s);
+			insert into %[1]s (%[2]s, event_type, payload) select i, 't', '{}' from generate_series(1, 5) i`,
+			pgx.Identifier{name}.Sanitize(), pgx.Identifier{"the " + name}.Sanitize(), []string{"", ", available_at timestamptz"}[n%2]))
+		must(err)
+		_, err = db.Connect(t).Exec(t.Context(), "select pgtrickle.enable_inbox_tracking('over ' || replace($1, '.', ''), quote_ident('public') || '.' || quote_ident($1), 'the ' || $1, p_max_retries => $2)", name, 2+n)
+		must(err)
+		_, err = db.Connect(t).Exec(t.Context(), "select pgtrickle.inbox_mark_processed('over ' || replace($1, '.', ''), 1), pgtrickle.inbox_mark_failed('over ' || replace($1, '.', ''), '2', 'x')", name)
+		must(err)
+	}
+	tables := func() string {
+		return strings.Join(pgtest.Column[string](t, db, "select pg_get_triggerdef(t.oid) || t.tgenabled::text from pg_trigger t where not t.tgisinternal and t.tgrelid::regclass::text !~ '^pgtrickle' "+
+			"union all select pg_get_indexdef(i.indexrelid) from pg_index i join pg_class c on c.oid = i.indrelid where c.relnamespace = 'public'::regnamespace order by 1"), "\n")
+	}
 	states := func() string {
 		return strings.Join(pgtest.Column[string](t, db, `select concat_ws(' ', inbox_name, inbox_table, max_retries, retention_hours, pending_count, dlq_count, processed_count)
 			from pgtrickle.inbox_status() order by inbox_name collate "C"`), "\n")
 	}
 	db.Exec(t, "call pgtrickle.tick()")
-	before := states()
+	before, onTables := states(), tables()
 	must(os.WriteFile(filepath.Join(specs, "created.yaml"), []byte(sluice("spec", "pull")), 0o644))
-	sluice("generate")
+	sluice("generate", "--dsn", db.DSN())
 	sluice("apply")
 	if after := states(); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	if after := tables(); after != onTables {
+		t.Errorf("on tables before:\n%s\nafter:\n%s", onTables, after)
 	}
 	if left := pgtest.One[int](t, db, "select count(*) from pgtrickle.pgt_inbox_config where is_imperative"); left != 0 {
 		t.Errorf("%d inboxes are not the spec's", left)
@@ -74,7 +98,7 @@ func TestPulledSpecTakesOver(t *testing.T) {
 			t.Errorf("inbox %q: %d claimed", name, n)
 		}
 	}
-	if text := sluice("spec", "pull"); !strings.HasSuffix(text, "inboxes: []\n") {
+	if text := sluice("spec", "pull", "--schema", "pgtrickle"); !strings.HasSuffix(text, "inboxes: []\n") {
 		t.Errorf("pulled again: %s", text)
 	}
 }
