@@ -6,12 +6,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/jackc/pgx/v5"
@@ -26,7 +28,7 @@ import (
 
 const fromSQL = "version: 1\nextension: {name: sluice_from_sql, version: 1.0.0, imperative: true}\n"
 
-// TestNamesFromSQL is TestNames for inboxes that create_inbox makes: nothing is left of one that is dropped.
+// TestNamesFromSQL is TestNames for inboxes that create_inbox and enable_inbox_tracking make: nothing is left of one that is dropped.
 func TestNamesFromSQL(t *testing.T) {
 	for _, n := range namings {
 		t.Run(n.what, func(t *testing.T) {
@@ -40,16 +42,25 @@ func TestNamesFromSQL(t *testing.T) {
 			run(t, conn, extension.Install(generator.Plain))
 			run(t, conn, n.replacer().Replace("select S.create_inbox('first'); select S.drop_inbox('first', p_cascade => true)"))
 			before := leftovers(t, conn)
-			run(t, conn, n.replacer().Replace("select S.create_inbox(N, p_schema => ")+literal(n.inboxSchema)+")")
-			for _, sql := range pgtest.Split(n.replacer().Replace(life)) {
-				if !strings.Contains(sql, "inbox_receive_wire(") {
-					run(t, conn, sql)
+			lives := func() {
+				for _, sql := range pgtest.Split(n.replacer().Replace(life)) {
+					if !strings.Contains(sql, "inbox_receive_wire(") {
+						run(t, conn, sql)
+					}
 				}
+				n.left(t, conn)
+				n.role_(t, conn)
+				pgtest.CheckPlpgsql(t, db, quoted(n.schema))
+				run(t, conn, n.replacer().Replace("select S.drop_inbox(N, p_cascade => true)"))
 			}
-			n.left(t, conn)
-			n.role_(t, conn)
-			pgtest.CheckPlpgsql(t, db, quoted(n.schema))
-			run(t, conn, n.replacer().Replace("select S.drop_inbox(N, p_cascade => true)"))
+			run(t, conn, n.replacer().Replace("select S.create_inbox(N, p_schema => ")+literal(n.inboxSchema)+")")
+			lives()
+			run(t, conn, n.replacer().Replace("create table T (event_id varchar(40) primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null default clock_timestamp(), "+
+				"processed_at timestamptz, error text, retry_count integer not null default 0, available_at timestamptz)"))
+			run(t, conn, n.replacer().Replace("select S.create_inbox('beside'), S.enable_inbox_tracking(N, ")+literal(quoted(n.inboxSchema, n.inbox))+")")
+			lives()
+			run(t, conn, n.replacer().Replace("select S.drop_inbox('beside', p_cascade => true)"))
+			run(t, conn, n.replacer().Replace("drop table T "))
 			if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Errorf("left behind: %q", after)
 			}
@@ -148,6 +159,86 @@ func TestHostileNamesFromSQL(t *testing.T) {
 	}
 }
 
+// TestHostileTables gives tables and columns of hostile names to enable_inbox_tracking: it refuses them by a stated error, or the inbox works, and leaves the
+// table as it was.
+func TestHostileTables(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	fmt.Sscan(os.Getenv("SLUICE_TEST_SEED"), &seed)
+	random := rand.New(rand.NewPCG(seed, 2))
+	db := installed.DB(t, installed.Text(t, fromSQL))
+	conn := db.Connect(t)
+	run(t, conn, "create table canary ()")
+	times := 80
+	if pgtest.Long() {
+		times = 500
+	}
+	bad := regexp.MustCompile(`[\x01-\x1f\x7f-\x{9f}]|\$(function|procedure|do|sql)\$`)
+	// cut is a name as PostgreSQL takes it. Two of three tables have none that is refused.
+	cut := func(name string, n int) string {
+		for n%3 > 0 && bad.MatchString(name) {
+			name = bad.ReplaceAllString(name, "")
+		}
+		for len(name) > 63 {
+			name = name[:len(name)-utf8.RuneLen([]rune(name)[utf8.RuneCountInString(name)-1])]
+		}
+		return name
+	}
+	tracked := 0
+	for n := 0; n < 2*times && tracked < times; n++ {
+		if n%40 == 0 {
+			conn = db.Connect(t)
+		}
+		schema, table, columns := fmt.Sprint("s", n), cut("t"+hostile(random), n), make([]any, 6)
+		if random.IntN(2) == 0 {
+			schema = cut(schema+hostile(random), n)
+		}
+		refused := bad.MatchString(schema + "\x00" + table)
+		for i := range columns {
+			name := cut(fmt.Sprint(i, hostile(random)), n)
+			columns[i], refused = name, refused || bad.MatchString(name)
+		}
+		name := func(i int) string { return quoted(columns[i].(string)) }
+		run(t, conn, fmt.Sprintf("create schema %[1]s; create table %[2]s (%[3]s %[9]s primary key, %[4]s varchar not null, payload jsonb not null, %[5]s timestamptz, %[6]s integer not null, %[7]s text, "+
+			"%[8]s timestamptz not null%[10]s)", quoted(schema), quoted(schema, table), name(0), name(1), name(2), name(3), name(4), name(5),
+			[]string{"text", "varchar(90)", "uuid", "bigint", `text collate "C"`}[n%5], []string{"", ", available_at timestamptz, source text, aggregate_id integer"}[n%2]))
+		before := leftovers(t, conn)
+		_, err := conn.Exec(t.Context(), "select pgtrickle.enable_inbox_tracking('tracked', $1, $2, p_event_type_column => $3, p_processed_at_column => $4, p_retry_count_column => $5, p_error_column => $6, p_received_at_column => $7)",
+			append([]any{quoted(schema, table)}, columns...)...)
+		if refused != (err != nil) || err != nil && !strings.Contains(pgtest.ErrorText(err), "(22023)") {
+			t.Fatalf("seed %d: table %q, columns %q: %v, and it should be refused: %t", seed, schema+"."+table, columns, err, refused)
+		}
+		if err == nil {
+			tracked++
+			value := []string{hostile(random), cut(hostile(random), n), "00000000-0000-0000-0000-000000000001", "-7", hostile(random)}[n%5]
+			for _, sql := range []string{
+				"select pgtrickle.inbox_receive('tracked', $1, 't', to_jsonb($2::text))", "select pgtrickle.inbox_receive_many('tracked', jsonb_build_array(jsonb_build_object('event_id', $1::text, 'event_type', $2::text, 'payload', 1)))",
+				"select pgtrickle.inbox_mark_failed('tracked', $1, $2)", "select pgtrickle.inbox_mark_processed('tracked', $1), pgtrickle.inbox_health('tracked') from (values ($2)) v",
+				"select pgtrickle.replay_inbox_messages('tracked', array[$1::text], p_include_processed => true), (select count(*) from pgtrickle.inbox_claim('tracked')) from (values ($2)) v",
+			} {
+				if _, err := conn.Exec(t.Context(), sql, value, hostile(random)); err != nil {
+					t.Fatalf("seed %d: table %q, columns %q, value %q: %s\nin: %s", seed, schema+"."+table, columns, value, pgtest.ErrorText(err), sql)
+				}
+			}
+			run(t, conn, "call pgtrickle.tick()")
+			state := pgtest.Rows(t, conn, "select s.pending_count, s.processed_count, (select count(*) from pgtrickle.tracked_pending), (select count(*) from pgtrickle.tracked_dlq) from pgtrickle.inbox_status() s")
+			if fmt.Sprint(state) != "[[1 0 1 0]]" {
+				t.Fatalf("seed %d: table %q: %v", seed, schema+"."+table, state)
+			}
+			run(t, conn, "select pgtrickle.drop_inbox('tracked', p_cascade => true)")
+		}
+		if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
+			t.Fatalf("seed %d: left behind %q", seed, after)
+		}
+		run(t, conn, "drop schema "+quoted(schema)+" cascade")
+	}
+	if failed := pgtest.Column[string](t, conn, "select last_error from pgtrickle_internal.pgt_tasks where last_error is not null"); len(failed) > 0 {
+		t.Errorf("seed %d: tasks failed: %q", seed, failed)
+	}
+	if tracked < times/2 {
+		t.Errorf("seed %d: %d tables had an inbox", seed, tracked)
+	}
+}
+
 // useHostile sends a message whose id, type and payload are a value, and marks it.
 func useHostile(t *testing.T, conn *pgx.Conn, seed uint64, name, value string) {
 	t.Helper()
@@ -182,14 +273,18 @@ func TestDerivedNamesFromSQL(t *testing.T) {
 	}
 }
 
-// TestCreatedAtOnce has sessions create, use and drop inboxes of the same few names while ticks run: each creation succeeds or meets that there is such an
-// inbox, and nothing else fails but what meets an inbox that is gone.
+// TestCreatedAtOnce has sessions create, use and drop inboxes of the same few names, some over tables that are there, while ticks run: each creation succeeds
+// or meets that there is such an inbox, and nothing else fails but what meets an inbox that is gone.
 func TestCreatedAtOnce(t *testing.T) {
 	db := installed.DB(t, installed.Text(t, fromSQL))
-	until := time.Now().Add(4 * time.Second)
+	for n := range 3 {
+		db.Exec(t, fmt.Sprintf(`create table "box %d" (event_id uuid primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null default clock_timestamp(),
+			processed_at timestamptz, error text, retry_count integer not null default 0)`, n))
+	}
+	until := time.Now().Add(6 * time.Second)
 	var all sync.WaitGroup
 	var lock sync.Mutex
-	created := 0
+	created, tracked := 0, 0
 	for n := range 4 {
 		conn := db.Connect(t)
 		all.Go(func() {
@@ -197,14 +292,17 @@ func TestCreatedAtOnce(t *testing.T) {
 			for time.Now().Before(until) {
 				name := fmt.Sprintf("box %d", random.IntN(3))
 				sql := []string{
-					"select pgtrickle.create_inbox($1)", "select pgtrickle.create_inbox($1)", "select pgtrickle.drop_inbox($1, p_cascade => true)",
+					"select pgtrickle.create_inbox($1)", "select pgtrickle.enable_inbox_tracking($1, quote_ident($1))", "select pgtrickle.drop_inbox($1, p_cascade => true)",
+					"insert into public." + quoted(name) + " (event_id, event_type, payload) select gen_random_uuid(), 't', '{}' where $1 <> ''",
 					"select pgtrickle.inbox_receive($1, gen_random_uuid(), 't', '{}') from generate_series(1, 3)",
 					"select pgtrickle.inbox_mark_processed($1, c.event_id) from pgtrickle.inbox_claim($1, 2) c",
-				}[random.IntN(5)]
+				}[random.IntN(6)]
 				_, err := conn.Exec(t.Context(), sql, name)
 				lock.Lock()
 				if err == nil && strings.Contains(sql, "create_inbox") {
 					created++
+				} else if err == nil && strings.Contains(sql, "enable") {
+					tracked++
 				}
 				lock.Unlock()
 				if err == nil {
@@ -212,8 +310,8 @@ func TestCreatedAtOnce(t *testing.T) {
 				}
 				switch code := pgtest.ErrorText(err); {
 				case strings.Contains(code, "(42704)"):
-				case strings.Contains(sql, "create_inbox") && strings.Contains(code, "inbox already exists"):
-				case !strings.Contains(sql, "create_inbox") && (strings.Contains(code, "(42P01)") || strings.Contains(code, "(42883)")): // dropped meanwhile
+				case (strings.Contains(sql, "create_inbox") || strings.Contains(sql, "enable")) && strings.Contains(code, "inbox already exists"):
+				case !strings.Contains(sql, "create_inbox") && !strings.Contains(sql, "enable") && !strings.Contains(sql, "insert into public") && (strings.Contains(code, "(42P01)") || strings.Contains(code, "(42883)")): // dropped meanwhile
 				default:
 					t.Errorf("%s: %s", sql, code)
 				}
@@ -229,8 +327,8 @@ func TestCreatedAtOnce(t *testing.T) {
 		}
 	})
 	all.Wait()
-	if created < 3 {
-		t.Errorf("%d created", created)
+	if created < 3 || tracked < 3 {
+		t.Errorf("%d created, %d tracked", created, tracked)
 	}
 }
 

@@ -24,9 +24,33 @@ var fromSQLVersions = []string{
 	"extension: {name: sluice_created, version: 1.0.0, schema: box, imperative: true}\ninboxes: [{name: payments}]\n",
 	"extension: {name: sluice_created, version: 1.1.0, schema: box, imperative: true}\nroles: {consumer: created_worker}\ninboxes: [{name: payments}]\n",
 	"extension: {name: sluice_created, version: 1.2.0, schema: box, imperative: true}\nroles: {consumer: created_worker}\n" +
-		"inboxes: [{name: payments}, {name: letters, schema: app, max_retries: 2, retention: {processed: 0s}}]\n",
+		createdInSpec,
 	"extension: {name: sluice_created, version: 1.3.0, schema: box}\nroles: {consumer: created_worker}\n" +
-		"inboxes: [{name: payments}, {name: letters, schema: app, max_retries: 2, retention: {processed: 0s}}]\n",
+		createdInSpec,
+}
+
+const createdInSpec = "schema: [schema.sql]\ninboxes: [{name: payments}, {name: letters, schema: app, max_retries: 2, retention: {processed: 0s}},\n" +
+	"  {name: orders, table: app.orders, max_retries: 2, columns: {id: no, received_at: got, available_at: available_at}}]\n"
+
+// trackedDDL is tables of an application: over one of them the spec puts an inbox later, too.
+const trackedDDL = `create schema if not exists app;
+create table app.orders (
+    no bigint primary key, event_type varchar(20) not null, payload jsonb not null, got timestamptz not null default clock_timestamp(), processed_at timestamptz,
+    error text, retry_count integer not null default 0, available_at timestamptz, note text
+);
+create table app."odd ""t'able" (
+    "the 'id" uuid primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null default clock_timestamp(), processed_at timestamptz,
+    error text, retry_count integer not null default 0
+);
+`
+
+// ofVersion is a version of the extension.
+func ofVersion(t *testing.T, text string, released []upgrade.Manifest) *generator.Extension {
+	ddl := ""
+	if strings.Contains(text, "schema.sql") {
+		ddl = trackedDDL
+	}
+	return installed.OverReleased(t, "version: 1\n"+text, ddl, released...)
 }
 
 // fromSQLStates must stay the same, whatever is upgraded, dumped or restored.
@@ -39,6 +63,12 @@ var fromSQLStates = []string{
 	"select pg_get_indexdef(indexrelid) from pg_index where indrelid = 'app.letters'::regclass",
 	"select task from box_internal.pgt_tasks",
 	"select o::text from box.\"Odd \"\"one\" o", "select event_id from box.inbox_pending('Odd \"one')",
+	"select o::text from app.orders o", "select p::text from box.orders_pending p", "select d::text from box.orders_dlq d",
+	"select concat_ws(' ', event_type, pending, processed, dead_letter) from box.orders_stats", "select event_id from box.inbox_pending('orders', 1000)",
+	"select pg_get_triggerdef(oid) || tgenabled::text from pg_trigger where tgrelid = 'app.orders'::regclass",
+	"select pg_get_indexdef(indexrelid) || coalesce(obj_description(indexrelid, 'pg_class'), '') from pg_index where indrelid = 'app.orders'::regclass",
+	"select o::text from app.\"odd \"\"t'able\" o", "select event_id from box.inbox_pending('Odd \"tracked')",
+	"select pg_get_triggerdef(oid) || tgenabled::text from pg_trigger where tgrelid = 'app.\"odd \"\"t''able\"'::regclass",
 }
 
 func statesOf(t *testing.T, conn *pgx.Conn, states []string) (all []string) {
@@ -62,7 +92,13 @@ func sameStates(t *testing.T, what string, want, got []string) {
 func fillCreated(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	for _, sql := range []string{
-		"create schema if not exists app",
+		trackedDDL,
+		"insert into app.orders (no, event_type, payload, processed_at) select i, 't' || i % 3, '{}', case when i = 5 then now() end from generate_series(1, 30) i",
+		"select box.enable_inbox_tracking('orders', 'app.orders', 'no', p_received_at_column => 'got', p_max_retries => 2)",
+		`select box.enable_inbox_tracking('Odd "tracked', 'app."odd ""t''able"', 'the ''id')`,
+		"select box.inbox_mark_processed('orders', event_id) from box.inbox_claim('orders', 7)",
+		"select box.inbox_mark_failed('orders', '20', 'x'), box.inbox_mark_failed('orders', '20', 'x'), box.inbox_mark_failed('orders', '21', 'x')",
+		"select box.inbox_receive('Odd \"tracked', ('00000000-0000-0000-0000-00000000000' || i)::uuid, 't', '{}') from generate_series(1, 4) i",
 		"select box.create_inbox('letters', 'app', 2, p_retention_hours => 0), box.create_inbox('Odd \"one')",
 		"select box.inbox_receive('letters', i, 't' || i % 3, '{}') from generate_series(1, 40) i",
 		"select box.inbox_receive('Odd \"one', i, 't', '{}'), box.inbox_receive('payments', i, 't', '{}') from generate_series(1, 3) i",
@@ -70,7 +106,8 @@ func fillCreated(t *testing.T, conn *pgx.Conn) {
 		"select box.inbox_mark_failed('letters', '20', 'x'), box.inbox_mark_failed('letters', '20', 'x'), box.inbox_mark_failed('letters', '21', 'x')",
 		"call box.tick()", "call box.tick()",
 		"select box.inbox_mark_processed('letters', event_id) from box.inbox_claim('letters', 3)",
-		"delete from app.letters where event_id = '1'", "update app.letters set available_at = '2100-01-01' where event_id = '21'", "select box.pause_inbox('letters')",
+		"delete from app.letters where event_id = '1'", "delete from app.orders where no = 9", "update app.orders set available_at = '2100-01-01' where no = 21",
+		"select box.pause_inbox('orders')", "update app.letters set available_at = '2100-01-01' where event_id = '21'", "select box.pause_inbox('letters')",
 	} {
 		run(t, conn, sql)
 	}
@@ -82,7 +119,7 @@ func TestCreatedInboxesUpgraded(t *testing.T) {
 	var versions []*generator.Extension
 	var released []upgrade.Manifest
 	for _, text := range fromSQLVersions {
-		e := installed.OverReleased(t, "version: 1\n"+text, "", released...)
+		e := ofVersion(t, text, released)
 		versions, released = append(versions, e), append(released, e.Manifest())
 	}
 	install := installed.Relocate(t, pgtest.Server(t).Install)
@@ -130,19 +167,22 @@ func TestCreatedInboxesUpgraded(t *testing.T) {
 
 			must(2)
 			sameStates(t, "after the spec took one over", want, statesOf(t, conn, fromSQLStates))
-			if made := pgtest.Column[string](t, conn, "select inbox_name from box.pgt_inbox_config where is_imperative"); len(made) != 1 {
+			if made := pgtest.Column[string](t, conn, "select inbox_name from box.pgt_inbox_config where is_imperative"); len(made) != 2 {
 				t.Errorf("still created: %q", made)
 			}
-			run(t, conn, "select box.resume_inbox('letters')")
+			run(t, conn, "select box.resume_inbox('letters'), box.resume_inbox('orders')")
 			run(t, conn, "call box.tick()")
 			if n := pgtest.One[int](t, conn, "select count(*) from box.inbox_claim('letters', 100)"); n != 25 {
 				t.Errorf("%d letters can be claimed", n)
+			}
+			if n := pgtest.One[int](t, conn, "select count(*) from box.inbox_claim('orders', 100)"); n != 19 {
+				t.Errorf("%d orders can be claimed", n)
 			}
 			_, done, err := commandtest.Uninstall(t.Context(), conn, versions[2], false)
 			if text := fmt.Sprint(err); done || !strings.Contains(text, `3 rows of box."Odd ""one"`) {
 				t.Errorf("uninstalled: %t, %s", done, text)
 			}
-			run(t, conn, `select box.drop_inbox('Odd "one', p_cascade => true)`)
+			run(t, conn, `select box.drop_inbox('Odd "one', p_cascade => true), box.drop_inbox('Odd "tracked', p_cascade => true)`)
 			must(3)
 			if kept := pgtest.Column[string](t, conn, "select condition from pg_extension e, unnest(e.extcondition) condition where condition ~ 'is_imperative'"); len(kept) > 0 {
 				t.Errorf("a dump would go by %q", kept)
@@ -150,7 +190,10 @@ func TestCreatedInboxesUpgraded(t *testing.T) {
 			if _, done, err = commandtest.Uninstall(t.Context(), conn, versions[3], true); err != nil || !done {
 				t.Fatalf("uninstalled: %t, %v", done, err)
 			}
-			run(t, conn, "drop schema if exists app")
+			if kept := pgtest.Rows(t, conn, "select (select count(*) from app.orders), (select count(*) from app.\"odd \"\"t'able\")"); fmt.Sprint(kept) != "[[29 4]]" {
+				t.Errorf("kept of tables that were there: %v", kept)
+			}
+			run(t, conn, "drop table app.orders, app.\"odd \"\"t'able\"; drop schema if exists app")
 			if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Errorf("left behind: %q", after)
 			}
@@ -160,7 +203,10 @@ func TestCreatedInboxesUpgraded(t *testing.T) {
 			if _, done, err = commandtest.Uninstall(t.Context(), conn, versions[0], true); err != nil || !done {
 				t.Fatalf("uninstalled: %t, %v", done, err)
 			}
-			run(t, conn, "drop schema if exists app")
+			if kept := pgtest.Rows(t, conn, "select (select count(*) from app.orders), (select count(*) from app.\"odd \"\"t'able\")"); fmt.Sprint(kept) != "[[29 4]]" {
+				t.Errorf("kept of tables that were there: %v", kept)
+			}
+			run(t, conn, "drop table app.orders, app.\"odd \"\"t'able\"; drop schema if exists app")
 			if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Errorf("left behind: %q", after)
 			}
@@ -204,7 +250,7 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 	var versions []*generator.Extension
 	var released []upgrade.Manifest
 	for _, text := range fromSQLVersions[:3] {
-		e := installed.OverReleased(t, "version: 1\n"+text, "", released...)
+		e := ofVersion(t, text, released)
 		versions, released = append(versions, e), append(released, e.Manifest())
 	}
 	db := pgtest.DB(t)
