@@ -332,7 +332,7 @@ func TestCreatedAtOnce(t *testing.T) {
 	}
 }
 
-// TestContractFromSQL runs scripts of the contract with an inbox that create_inbox makes in the place of the shop's.
+// TestContractFromSQL runs scripts of the contract with an inbox that create_inbox makes in the place of the shop's, and with one over a table that is there.
 func TestContractFromSQL(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(installed.Shop(), "spec.yaml"))
 	if err != nil {
@@ -347,7 +347,17 @@ func TestContractFromSQL(t *testing.T) {
 	created.Commands["install"] = func(env *livetest.Env, _ *datadriven.TestData) string {
 		return script(env, shop.Install(generator.Plain)+"do $$ begin perform pgtrickle.create_inbox('payments'); end $$;")
 	}
-	for _, name := range []string{"alerts", "claim", "clock", "health", "health_new", "isolation", "mark", "partition_random", "pending", "plain_statements", "prepared"} {
+	tracked := livetest.Options{Commands: maps.Clone(options.Commands)}
+	tracked.Commands["install"] = func(env *livetest.Env, _ *datadriven.TestData) string {
+		return script(env, shop.Install(generator.Plain)+`
+create table pgtrickle.payments (
+    event_id text primary key, event_type text not null, source text, aggregate_id text, payload jsonb not null, received_at timestamptz not null default clock_timestamp(),
+    processed_at timestamptz, error text, retry_count integer not null default 0, trace_id text, available_at timestamptz
+);
+do $$ begin perform pgtrickle.enable_inbox_tracking('payments', 'pgtrickle.payments'); end $$;`)
+	}
+	for _, name := range []string{"alerts", "claim", "clock", "health", "health_new", "isolation", "mark", "partition_random", "pending", "plain_statements", "prepared", "pause", "receive", "replay", "shared_moment"} {
 		t.Run(name, func(t *testing.T) { livetest.RunFile(t, name+".txtar", created) })
+		t.Run("tracked/"+name, func(t *testing.T) { livetest.RunFile(t, name+".txtar", tracked) })
 	}
 }

@@ -257,7 +257,8 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 	db.SuperExec(t, pgtest.MakeRoles("created_worker"))
 	defer db.SuperExec(t, "drop owned by created_worker; drop role created_worker")
 	db.Exec(t, versions[0].Install(generator.Plain))
-	db.Exec(t, "create schema app; select box.create_inbox('letters', 'app', 2, p_retention_hours => 0); create table done (id text)")
+	db.Exec(t, trackedDDL+"select box.create_inbox('letters', 'app', 2, p_retention_hours => 0); create table done (id text); create table orders_done (id bigint); "+
+		"select box.enable_inbox_tracking('orders', 'app.orders', 'no', p_received_at_column => 'got', p_max_retries => 2)")
 	stop := make(chan struct{})
 	var all sync.WaitGroup
 	session := func(work func(n int, exec func(sql string, args ...any) error) error) {
@@ -286,7 +287,11 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 	}
 	for sender := range 2 {
 		session(func(n int, exec func(string, ...any) error) error {
-			if n%2 == 0 {
+			if n%5 == 4 {
+				return exec("insert into app.orders (no, event_type, payload) values ($1, 't', '{}')", 2*n+sender)
+			} else if n%5 == 3 {
+				return exec("select box.inbox_receive('orders', $1, 't', '{}')", fmt.Sprint(-2*n-sender))
+			} else if n%2 == 0 {
 				return exec("insert into app.letters (event_id, event_type, payload) values ($1, 't', '{}')", fmt.Sprint("plain ", sender, " ", n))
 			}
 			return exec("select box.inbox_receive('letters', $1, 't', '{}')", fmt.Sprint(sender, " ", n))
@@ -296,6 +301,9 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 		session(func(n int, exec func(string, ...any) error) error {
 			if n%5 == 0 {
 				time.Sleep(10 * time.Millisecond)
+			}
+			if n%2 == 0 {
+				return exec("with c as (select event_id from box.inbox_claim('orders', 5)), d as (insert into orders_done select event_id::bigint from c) select box.inbox_mark_processed('orders', event_id) from c")
 			}
 			return exec("with c as (select event_id from box.inbox_claim('letters', 5)), d as (insert into done select event_id from c) select box.inbox_mark_processed('letters', event_id) from c")
 		})
@@ -320,6 +328,17 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 		if n := pgtest.One[int](t, db, "with c as (select event_id from box.inbox_claim('letters', 500)), d as (insert into done select event_id from c) select count(box.inbox_mark_processed('letters', event_id)) from c"); n == 0 {
 			break
 		}
+	}
+	for {
+		if n := pgtest.One[int](t, db, "with c as (select event_id from box.inbox_claim('orders', 500)), d as (insert into orders_done select event_id::bigint from c) select count(box.inbox_mark_processed('orders', event_id)) from c"); n == 0 {
+			break
+		}
+	}
+	orders := pgtest.Rows(t, db, `select (select count(*) from app.orders) = (select count(*) from orders_done), (select count(distinct id) from orders_done) = (select count(*) from orders_done),
+		s.processed_count = (select count(*) from orders_done), s.pending_count, (select count(*) > 50 from orders_done), not c.is_imperative
+		from box.inbox_status() s join box.pgt_inbox_config c using (inbox_name) where s.inbox_name = 'orders'`)
+	if fmt.Sprint(orders) != "[[t t t 0 t t]]" {
+		t.Errorf("orders: all processed, once, counted, pending, many, the spec's: %v", orders)
 	}
 	got := pgtest.Rows(t, db, `select (select count(*) from app.letters) = (select count(*) from done), (select count(distinct id) from done) = (select count(*) from done),
 		s.processed_count = (select count(*) from done), s.pending_count, (select count(*) > 100 from done), not c.is_imperative
