@@ -109,12 +109,35 @@ func refusals(t *testing.T, p *project) {
 	for _, refused := range []struct{ macro, args, text string }{
 		{"pgtrickle_create_inbox", "{inbox_config: returns}", "inbox_config asks for inbox returns: extension dbt-shop 1.0.0 has no function create_inbox. Declare it under inboxes in the spec"},
 		{"pgtrickle_create_inbox", "{inbox_config: {name: returns, retries: 3}}", "inbox_config has an unknown entry: retries. It can have name, schema, max_retries"},
+		{"pgtrickle_create_inbox", "{inbox_config: {name: returns, table: letters}}", "inbox_config asks for inbox returns: extension dbt-shop 1.0.0 has no function enable_inbox_tracking"},
+		{"pgtrickle_create_inbox", "{inbox_config: {name: returns, table: letters, schema: x}}", "inbox_config has an unknown entry: schema. It can have name, table, id_column"},
 		{"pgtrickle_outbox_config", "{outbox_enabled: true, stream_table: totals}", "stream table not found: totals. extension dbt-shop 1.0.0 has public.order_totals, public.templates"},
 		{"refresh_stream_table", "{names: [order_totals, totals]}", "stream table not found: totals"},
 	} {
 		p.fails(operation(refused.macro, refused.args), refused.text)
 	}
 	p.run(operation("refresh_stream_table", "{names: public.order_totals}")...)
+}
+
+// TestCreatedInboxes makes inboxes, one of them over a table that is there, where the spec has the functions for it; the second time nothing changes.
+func TestCreatedInboxes(t *testing.T) {
+	db := newDB(t)
+	text, err := os.ReadFile("testdata/spec.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProject(t, db, installed.Over(t, strings.Replace(string(text), "  schema: pgtrickle\n", "  schema: pgtrickle\n  imperative: true\n", 1), schema(t)))
+	p.run("deps")
+	p.run("run-operation", "install")
+	db.Exec(t, `create table letters (no bigint primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null, processed_at timestamptz,
+		"the 'error" text, retry_count int not null); insert into letters values (1, 't', '{}', now(), null, null, 0)`)
+	for range 2 {
+		p.run(operation("pgtrickle_create_inbox", `{inbox_config: [{name: bills, max_retries: 5}, {name: mail, table: letters, id_column: "no", error_column: "the 'error", schedule: 2 s}]}`)...)
+	}
+	got := pgtest.Column[string](t, db, "select concat_ws(' ', inbox_name, inbox_table, is_managed, max_retries, pending_count) from pgtrickle.inbox_status() where inbox_name <> 'order_events' order by 1")
+	if want := []string{"bills pgtrickle.bills t 5 0", "mail public.letters f 3 1"}; !slices.Equal(got, want) {
+		t.Errorf("inboxes are %q, want %q", got, want)
+	}
 }
 
 // versions are the spec as it was released, and two that follow.
