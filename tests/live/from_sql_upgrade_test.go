@@ -240,6 +240,13 @@ func TestCreatedInboxesDumped(t *testing.T) {
 			run(t, target, "delete from app.letters where event_id = 'new'; select box.resume_inbox('letters'), box.pause_inbox('letters')")
 			sameStates(t, "after a restore", want, statesOf(t, target, fromSQLStates))
 			run(t, target, "select box.create_inbox('another'), box.drop_inbox('letters', p_cascade => true), box.inbox_receive('another', 1, 't', '{}')")
+			if flavour == generator.AsExtension {
+				run(t, target, "drop extension sluice_created cascade")
+				on := pgtest.Column[string](t, target, "select tgname::text from pg_trigger where tgrelid = 'app.orders'::regclass union all select indexrelid::regclass::text from pg_index where indrelid = 'app.orders'::regclass")
+				if fmt.Sprint(on) != "[app.orders_pkey]" {
+					t.Errorf("DROP EXTENSION leaves on a table that was there: %q", on)
+				}
+			}
 		})
 	}
 }
