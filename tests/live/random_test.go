@@ -37,6 +37,27 @@ func TestRandomStatements(t *testing.T) {
 	}
 }
 
+// TestRandomFromSQL does so where functions created two of the inboxes, one of them over a table that was there.
+func TestRandomFromSQL(t *testing.T) {
+	seeds, steps := []uint64{1, 2, 3}, 220
+	if n, err := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64); err == nil {
+		seeds = []uint64{n}
+	}
+	if n, err := strconv.Atoi(os.Getenv("SLUICE_TEST_STEPS")); err == nil {
+		steps = n
+	}
+	extension := installed.Text(t, "version: 1\nextension: {name: random, version: 1.0.0, imperative: true}\ninboxes: [{name: frail, retry: {backoff: constant, initial: 2h}, max_attempts: 3}]\n")
+	for _, seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			db := installed.DB(t, extension)
+			db.Exec(t, `create table pgtrickle.soon (event_id varchar primary key, event_type text not null, aggregate_id varchar(9), payload jsonb not null, received_at timestamptz not null default clock_timestamp(),
+				processed_at timestamptz, error text, retry_count integer not null default 0, note text default 'n', trace_id varchar);
+				select pgtrickle.enable_inbox_tracking('soon', 'pgtrickle.soon'), pgtrickle.create_inbox('later')`)
+			newRandomRun(t, db, seed).steps(steps)
+		})
+	}
+}
+
 // In soon a failed message is due again at once, in the others not before the test is over; in frail few claims may come to nothing.
 const randomSpec = `
 version: 1
