@@ -79,6 +79,7 @@ func TestPulledSpecTakesOver(t *testing.T) {
 			from pgtrickle.inbox_status() order by inbox_name collate "C"`), "\n")
 	}
 	db.Exec(t, "call pgtrickle.tick()")
+	sluice("diff")
 	before, onTables := states(), tables()
 	must(os.WriteFile(filepath.Join(specs, "created.yaml"), []byte(sluice("spec", "pull")), 0o644))
 	sluice("generate", "--dsn", db.DSN())

@@ -1,0 +1,5 @@
+create table parcels (
+    no bigint primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null default clock_timestamp(), processed_at timestamptz,
+    error text, retry_count integer not null default 0
+);
+create table stays (like parcels including all);
