@@ -102,3 +102,14 @@ func (s *server) outside(ctx context.Context, sql string) error {
 	_, err = conn.Exec(ctx, sql)
 	return err
 }
+
+// createInboxes creates an inbox with a table of its own, and one over a table that is there.
+func createInboxes(schema string) string {
+	table := sqltext.Qualified(schema, "sluice verify: messages")
+	return fmt.Sprintf(`select %[1]s.create_inbox('sluice verify');
+create table %[2]s (
+    event_id uuid primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null, processed_at timestamptz,
+    error text, retry_count integer not null
+);
+select %[1]s.enable_inbox_tracking('sluice verify: over a table', %[3]s)`, sqltext.Ident(schema), table, sqltext.Literal(table))
+}

@@ -18,7 +18,6 @@ import (
 	"github.com/pgsluice/sluice/cmd/internal/live"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
@@ -256,10 +255,10 @@ func (v *verifier) plpgsql(ctx context.Context, conn *pgx.Conn) {
 	v.result.add(name, "no findings", err)
 }
 
-// enableAll enables the outboxes of all stream tables: functions name their tables. It creates an inbox where a function can, which has the triggers that others may lack.
+// enableAll enables the outboxes of all stream tables: functions name their tables. It creates inboxes where functions can, which have the triggers that others may lack.
 func (v *verifier) enableAll(ctx context.Context, tx pgx.Tx) error {
 	if v.Extension.Manifest().CreatesInboxes() {
-		if _, err := tx.Exec(ctx, fmt.Sprintf("select %s.create_inbox('sluice verify')", sqltext.Ident(v.Extension.Schema))); err != nil {
+		if _, err := tx.Exec(ctx, createInboxes(v.Extension.Schema)); err != nil {
 			return err
 		}
 	}
