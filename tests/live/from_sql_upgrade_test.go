@@ -354,3 +354,40 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 		t.Errorf("all processed, once, counted, pending, many, the spec's: %v", got)
 	}
 }
+
+// TestTrackedElsewhere has a spec bring an inbox over a table where functions made one of its name over another table, or one of another name over its table:
+// both are refused, and nothing changes.
+func TestTrackedElsewhere(t *testing.T) {
+	var versions []*generator.Extension
+	var released []upgrade.Manifest
+	for _, text := range fromSQLVersions[:3] {
+		e := ofVersion(t, text, released)
+		versions, released = append(versions, e), append(released, e.Manifest())
+	}
+	db := pgtest.DB(t)
+	db.SuperExec(t, pgtest.MakeRoles("created_worker"))
+	defer db.SuperExec(t, "drop owned by created_worker; drop role created_worker")
+	conn := db.Connect(t)
+	run(t, conn, versions[0].Install(generator.Plain))
+	run(t, conn, trackedDDL+"insert into app.orders (no, event_type, payload) values (1, 't', '{}'); create table app.others (like app.orders including all)")
+	for _, elsewhere := range []struct{ name, table string }{{"orders", "app.others"}, {"other", "app.orders"}} {
+		if _, err := conn.Exec(t.Context(), "select box.enable_inbox_tracking($1, $2, 'no', p_received_at_column => 'got')", elsewhere.name, elsewhere.table); err != nil {
+			t.Fatal(pgtest.ErrorText(err))
+		}
+		before := leftovers(t, conn)
+		_, err := commandtest.Apply(t.Context(), conn, versions[2], commandtest.ApplyOptions{Released: released})
+		if text := fmt.Sprint(err); !strings.Contains(text, "inbox already exists: orders") {
+			t.Errorf("%s over %s: %s", elsewhere.name, elsewhere.table, text)
+		}
+		if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
+			t.Errorf("changed: %q", after)
+		}
+		run(t, conn, "select box.drop_inbox("+literal(elsewhere.name)+")")
+	}
+	if _, err := commandtest.Apply(t.Context(), conn, versions[2], commandtest.ApplyOptions{Released: released}); err != nil {
+		t.Fatal(pgtest.ErrorText(err))
+	}
+	if n := pgtest.One[int](t, conn, "select count(*) from box.inbox_claim('orders', 10)"); n != 1 {
+		t.Errorf("%d claimed", n)
+	}
+}
