@@ -36,9 +36,7 @@ func (b *builder) grants(p *plan.Plan) {
 			Section: roleSection,
 		}, nil)
 	}
-	if p.View.OwnRights() {
-		b.policies(p.View)
-	}
+	b.policies(p.View)
 }
 
 func grantTemplate(part render.Role) string { return "extension/grant_" + part.Kind + ".sql" }

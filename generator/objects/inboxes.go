@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -85,6 +86,9 @@ func (b *builder) inbox(view render.Extension, i render.Inbox) {
 	if i.Own == nil {
 		b.add("inbox/order_index.sql", i)
 	}
+	if i.Tenant != nil {
+		b.tenant(i)
+	}
 	if i.Journal != nil {
 		b.journal(i)
 	}
@@ -111,16 +115,7 @@ func (b *builder) inbox(view render.Extension, i render.Inbox) {
 			b.add("inbox/feed_trigger.sql", i, fires("always"))
 		}
 	}
-	switch {
-	case i.Ordering != nil:
-		b.ordering(i)
-		b.add("inbox/claim_ordered.sql", i)
-	case i.Priority != nil:
-		b.priority(i)
-		b.add("inbox/claim_by_priority.sql", i)
-	default:
-		b.add("inbox/claim.sql", i)
-	}
+	b.claims(i)
 	b.add("inbox/pending_view.sql", i)
 	if i.Own != nil {
 		b.add("inbox/own_pending_view.sql", i)
@@ -151,6 +146,23 @@ func (b *builder) inbox(view render.Extension, i render.Inbox) {
 	}
 }
 
+// claims adds what hands out messages.
+func (b *builder) claims(i render.Inbox) {
+	switch {
+	case i.Ordering != nil:
+		b.ordering(i)
+		b.add("inbox/claim_ordered.sql", i)
+	case i.Priority != nil:
+		b.priority(i)
+		b.add("inbox/claim_by_priority.sql", i)
+	default:
+		if i.Tenant != nil {
+			b.tenantClaims(i)
+		}
+		b.add("inbox/claim.sql", i)
+	}
+}
+
 // window adds what remembers the ids of an inbox longer than its messages.
 func (b *builder) window(i render.Inbox) {
 	// The ids of messages that are still there are noted again after a restore: else the restored messages would be taken for duplicates.
@@ -159,6 +171,9 @@ func (b *builder) window(i render.Inbox) {
 	b.add("inbox/past_ids_index.sql", i)
 	b.add("inbox/known.sql", i)
 	b.add("inbox/known_trigger.sql", i, fires("always"))
+	if i.Tenant != nil {
+		b.addStatement(upgrade.Policy, i.PastIDs.String(), "inbox/past_ids_policy.sql", i, dropPolicies(i.PastIDs, "tenant"))
+	}
 }
 
 // inboxTriggers adds the triggers of a managed inbox.

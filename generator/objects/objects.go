@@ -1,6 +1,6 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
 //
-// Files call downwards: objects, imperative, inboxes, inbox_ordering, inbox_priority, inbox_journal, first_names, stream_tables, immediate, outboxes, frame, surface,
+// Files call downwards: objects, imperative, inboxes, inbox_ordering, inbox_priority, inbox_journal, inbox_tenants, first_names, stream_tables, immediate, outboxes, frame, surface,
 // grants, policies, schemas, made, made_outboxes, relations, drop, build, sections, mentions, problems.
 package objects
 
@@ -89,6 +89,10 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 			b.add("catalog/pgt_own_groups.sql", view)
 		}
 		b.addStatement("grant", "public: pgt_own", "extension/own_only.sql", view, "")
+	}
+	if len(view.Tenants()) > 0 { // before all tables whose policies call them
+		b.add("inbox/pgt_tenant.sql", view)
+		b.add("inbox/pgt_by_tenant.sql", view)
 	}
 	b.add("catalog/pgt_tasks.sql", view)
 	if len(view.StreamTables) > 0 {

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -61,6 +62,20 @@ func sharedTables(view render.Extension) (tables []sharedTable) {
 	return append(tables, sharedTable{view.InInternal("pgt_tasks"), "", "select", "select", "task"})
 }
 
+// ofTenants are, by table, the conditions that a row is of the session's tenant, in tables that hold ids of messages of all inboxes.
+func ofTenants(view render.Extension) map[render.Name]string {
+	if len(view.Tenants()) == 0 {
+		return nil
+	}
+	ofID := "starts_with(event_id, " + view.Prefix() + ")"
+	return map[render.Name]string{
+		view.InInternal("pgt_inbox_retry_queue"): ofID,
+		view.InInternal("pgt_inbox_leases"):      ofID,
+		view.InInternal("pgt_inbox_dead"):        ofID,
+		view.InInternal("pgt_inbox_claims"):      "no = 0",
+	}
+}
+
 // rights adds what each role is to which inbox or outbox.
 func (b *builder) rights(view render.Extension, grantees []grantee) {
 	row := func(part render.Role, of, name string) {
@@ -85,9 +100,18 @@ func (b *builder) rights(view render.Extension, grantees []grantee) {
 
 // policies has roles of an inbox or outbox see and write its rows only. Policies add up: whoever is a member of several roles has the rows of each.
 func (b *builder) policies(view render.Extension) {
-	for _, table := range sharedTables(view) {
-		data := render.Policies{Schemas: view.Schemas, Table: table.name, Rows: table.rows}
-		var drop strings.Builder
+	tenants, tables := ofTenants(view), []sharedTable(nil)
+	if view.OwnRights() {
+		tables = sharedTables(view)
+	}
+	for _, table := range slices.SortedFunc(maps.Keys(tenants), func(a, b render.Name) int { return strings.Compare(a.Name, b.Name) }) {
+		if !slices.ContainsFunc(tables, func(t sharedTable) bool { return t.name == table }) {
+			tables = append(tables, sharedTable{name: table})
+		}
+	}
+	for _, table := range tables {
+		data := render.Policies{Schemas: view.Schemas, Table: table.name, Rows: table.rows, OfTenant: tenants[table.name]}
+		var names []string
 		// PostgreSQL asks policies in reverse order of their names. Those that write are on the hot path.
 		for _, policy := range []render.Policy{{Name: "write", For: "all"}, {Name: "store", For: "insert"}, {Name: "read", For: "select"}} {
 			for _, kind := range []struct{ name, statements string }{{"producer", table.producer}, {"consumer", table.consumer}, {"monitor", table.monitor}} {
@@ -103,9 +127,21 @@ func (b *builder) policies(view render.Extension) {
 				policy.Unless = fmt.Sprintf("has_column_privilege(%s, 'payload', 'select')", sqltext.Literal(table.name.String()))
 			}
 			data.List = append(data.List, policy)
-			fmt.Fprintf(&drop, "drop policy if exists %s on %s;\n", sqltext.Ident(policy.Name), table.name)
+			names = append(names, policy.Name)
 		}
-		fmt.Fprintf(&drop, "alter table %s disable row level security;\n", table.name)
-		b.addStatement(upgrade.Policy, table.name.String(), "extension/policies.sql", data, drop.String())
+		if data.OfTenant != "" {
+			names = append(names, "tenant", "all_roles")
+		}
+		b.addStatement(upgrade.Policy, table.name.String(), "extension/policies.sql", data, dropPolicies(table.name, names...))
 	}
+}
+
+// dropPolicies takes policies off a table.
+func dropPolicies(table render.Name, names ...string) string {
+	var drop strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&drop, "drop policy if exists %s on %s;\n", sqltext.Ident(name), table)
+	}
+	fmt.Fprintf(&drop, "alter table %s disable row level security;\n", table)
+	return drop.String()
 }

@@ -94,6 +94,7 @@ func endsQuotes(s *spec.Spec, errs *diag.List) {
 			report(i.Journal.Field("tag"), "tag", i.Journal.Tag)
 		}
 		report(i.Field("table"), "table", i.Table)
+		report(i.Field("tenant"), "the tenant's column", i.Tenant)
 		for _, column := range i.Columns.Named() {
 			report(i.Columns.Field(column.Field), "column "+column.Field, column.Name)
 		}
@@ -131,6 +132,5 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 		i := &s.Inboxes[n]
 		report(i.Table != "" && i.Materialize, i.Field("materialize"), "materialized views of inboxes over existing tables")
 		report(i.Table != "" && i.Priority != nil, i.Field("priority"), "priorities of inboxes over existing tables")
-		report(i.Tenant != "", i.Field("tenant"), "tenants of inboxes")
 	}
 }

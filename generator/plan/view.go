@@ -21,7 +21,7 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 		view.Inboxes = append(view.Inboxes, inbox)
 	}
 	for n := range view.Inboxes {
-		view.Inboxes[n].Windows = view.Windows()
+		view.Inboxes[n].Windows, view.Inboxes[n].WithTenants = view.Windows(), len(view.Tenants()) > 0
 	}
 	if s.Extension.Imperative {
 		any := spec.NewInbox(render.AnyInbox, render.AnySchema)
@@ -100,6 +100,9 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 		if j.CoveringIndex {
 			v.Journal.CoveringIndex = render.Name{Schema: i.DerivedSchema(s.Extension), Name: spec.DerivedName(i.Name + "_journal")}
 		}
+	}
+	if i.Tenant != "" {
+		v.Tenant, v.Columns.Tenant, v.Columns.MessageID = tenantOf(s, i), render.ColumnName(i.Tenant), "message_id"
 	}
 	if i.Notify {
 		v.Notify = &render.Notify{Schemas: schemasOf(s), Table: v.Table, Trigger: "sluice_notify", Channel: render.InboxChannel, Payload: i.Name}

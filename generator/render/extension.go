@@ -119,6 +119,11 @@ func (e Extension) WithoutDelay() []string {
 	return names
 }
 
+// Tenants lists the inboxes that keep messages of tenants apart.
+func (e Extension) Tenants() []Inbox {
+	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.Tenant == nil })
+}
+
 // Windows reports whether an inbox remembers ids longer than messages.
 func (e Extension) Windows() bool {
 	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.Window != "" })

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -33,6 +34,9 @@ type Inbox struct {
 
 	Ordering *Ordering // of the messages of an aggregate; nil if there is none
 	Priority *Priority // of messages; nil if there is none
+
+	Tenant      *Tenant // what keeps messages of tenants apart; nil if all are one's
+	WithTenants bool    // an inbox of the extension has tenants
 
 	Journal *Journal // columns and indexes by which applications query messages; nil if there are none
 
@@ -187,7 +191,7 @@ func (i Inbox) received() (columns []ColumnName, names []string) {
 		}
 	}
 	if i.EventID == "" {
-		add(c.ID, "event_id")
+		add(cmp.Or(c.MessageID, c.ID), "event_id")
 	}
 	add(c.EventType, "event_type")
 	add(c.Payload, "payload")

@@ -12,6 +12,7 @@ import (
 // shows the table under the names that a managed inbox has, so it is the same text for every inbox.
 type Columns struct {
 	ID, EventType, Source, AggregateID, Payload, ReceivedAt, ProcessedAt, Error, RetryCount, TraceID, AvailableAt, Sequence, Priority ColumnName
+	Tenant, MessageID                                                                                                                 ColumnName // of an inbox with tenants, whose event_id is made of both
 }
 
 // ColumnName is a column's name in the table; empty if the table has none.
@@ -39,7 +40,7 @@ func ManagedColumns(delays bool) Columns {
 func (c Columns) all() []ColumnName {
 	var all []ColumnName
 	for _, column := range []ColumnName{
-		c.ID, c.EventType, c.Source, c.AggregateID, c.Payload, c.ReceivedAt, c.ProcessedAt, c.Error, c.RetryCount, c.TraceID, c.AvailableAt, c.Sequence, c.Priority,
+		c.ID, c.EventType, c.Source, c.AggregateID, c.Payload, c.ReceivedAt, c.ProcessedAt, c.Error, c.RetryCount, c.TraceID, c.AvailableAt, c.Sequence, c.Priority, c.Tenant, c.MessageID,
 	} {
 		if column != "" {
 			all = append(all, column)

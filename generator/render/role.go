@@ -43,9 +43,10 @@ type Right struct {
 // Policies say which rows of a table that inboxes or outboxes share roles may see and write.
 type Policies struct {
 	Schemas
-	Table Name
-	Rows  string // what a row is known by: inbox, outbox, task, group_no or group_name
-	List  []Policy
+	Table    Name
+	Rows     string // what a row is known by: inbox, outbox, task, group_no or group_name
+	List     []Policy
+	OfTenant string // the condition that a row is of the session's tenant; empty if the table tells of no message
 }
 
 // Policy is what roles of some kinds may do: select, insert or all that they are granted.

@@ -60,7 +60,8 @@ func (c checker) managedColumns(i *Inbox) {
 		}
 		taken = append(taken, column)
 	}
-	if i.Tenant != "" && !slices.Contains(textColumns, i.Tenant) {
+	if i.Tenant != "" && c.Extension.Target == TargetPostgres {
+		taken = append(taken, "message_id")
 		add(i.Field("tenant"), "tenant", i.Tenant)
 	}
 	if o := i.Ordering; o != nil {

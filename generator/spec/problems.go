@@ -45,6 +45,7 @@ var (
 
 	orderingPriority = problem{"conflict", "ordering and priority config conflict for inbox: %s", "an inbox is processed in sequence or by priority; keep one of the two"}
 	managedOnly      = problem{"conflict", "%s works on managed inboxes only; the table of inbox %q is yours and is never altered", "leave it out, or leave out table"}
+	allTenants       = problem{"conflict", "%s does not go together with tenant, by which inbox %q keeps messages apart", "leave it out, or leave out tenant and make an inbox for each tenant"}
 	tableOnly        = problem{"conflict", "columns names the columns of a table of yours, but inbox %q is managed", `leave it out, or add "table:"`}
 	retryNeedsColumn = problem{"conflict", "retry of inbox %q needs a timestamptz column of your table that says when a message is due again", "name it in columns: {available_at: …}"}
 	sameColumn       = problem{"duplicate-name", "columns %s and %s are both %q", "each is a column of its own"}

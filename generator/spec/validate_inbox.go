@@ -75,7 +75,25 @@ func (c checker) managedInbox(i *Inbox) {
 	if i.DedupWindow != nil {
 		c.dedupWindow(i)
 	}
+	if i.Tenant != "" && c.Extension.Target == TargetPostgres { // others have no tenants
+		c.tenant(i)
+	}
 	c.managedColumns(i)
+}
+
+// tenant refuses what would show one tenant the messages of another, or whose parts know no tenants.
+func (c checker) tenant(i *Inbox) {
+	for _, o := range []struct {
+		option string
+		given  bool
+	}{
+		{"ordering", i.Ordering != nil}, {"priority", i.Priority != nil}, {"wire_format", i.WireFormat != WireNative},
+		{"materialize", i.Materialize}, {"change_feed", i.ChangeFeed},
+	} {
+		if o.given {
+			c.report(i.Field(o.option), allTenants, o.option, i.Name)
+		}
+	}
 }
 
 // dedupWindow checks that ids are remembered for longer than messages are kept; otherwise the option does nothing.
