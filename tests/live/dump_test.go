@@ -60,6 +60,7 @@ inboxes:
   - {name: "Wire's", wire_format: debezium}
   - {name: sorted, ordering: {sequence: number}}
   - {name: urgent, priority: {tiers: default}}
+  - {name: "Ten'ants", tenant: of whom, dedup_window: 7d, roles: {consumer: dump_consumer}}
 outboxes:
   - {name: feed, roles: {consumer: dump_consumer}}
   - {name: keyed, ordering_key: aggregate_id}
@@ -76,6 +77,8 @@ select 'm' || i, 't' || i % 3, jsonb_build_object('i', i), now() - i * interval 
 from generate_series(1, 500) i`,
 	`insert into "Other one"."Odd ""one""" (event_type, payload) select 't', jsonb_build_object('id', 'x' || i) from generate_series(1, 50) i`,
 	"insert into app.outbox_parts (event_type, aggregate_id, payload) select 't', i % 7, to_jsonb(i) from generate_series(1, 2500) i", // in two segments, and beyond
+	`insert into app."Ten'ants" ("of whom", message_id, event_type, payload, received_at, processed_at) select 't"' || i % 3, 'm/' || i / 3, 't', '{}', now() - interval '5 d', case when i < 8 then now() - interval '4 d' end from generate_series(1, 20) i`,
+	"select app.inbox_mark_failed('Ten''ants', 't\"1/m/6', 'no') from generate_series(1, 3)",
 	"update app_internal.pgt_tasks set last_run_at = '-infinity'",
 	"call app.tick()", "call app.tick()", "call app.tick()",
 	"select app.inbox_mark_failed('orders', event_id, 'later') from app.inbox_claim('orders', 5)",
@@ -104,6 +107,7 @@ from generate_series(1, 500) i`,
 	"insert into app.sorted (event_id, event_type, payload, aggregate_id, number) values ('a1', 't', '{}', 'A', 1), ('a2', 't', '{}', 'A', 2), ('a3', 't', '{}', 'A', 3), ('b1', 't', '{}', 'B', 1), ('b3', 't', '{}', 'B', 3)",
 	"insert into app.urgent (event_id, event_type, payload, priority) select 'u' || i, 't', '{}', nullif(i, 0) from generate_series(0, 12) i",
 	"select app.inbox_mark_processed('urgent', array['u1', 'u8'])",
+	"select app_internal.pgt_inbox_drain('Ten''ants', 3)", "select app_internal.pgt_inbox_drain('Ten''ants', 3)", "select app_internal.pgt_inbox_drain('Ten''ants', 3)",
 	"select app.inbox_mark_processed('sorted', array['a1', 'a2', 'b1'])", "delete from app.sorted where event_id in ('a1', 'a2')",
 }
 
@@ -123,6 +127,9 @@ var states = []string{
 	"select concat_ws(' ', inbox_name, event_type, sum(processed), sum(processing_us)) from app_internal.pgt_inbox_deltas where is_expired group by inbox_name, event_type",
 	"select p::text from app_internal.orders_past_ids p where not exists (select from app.orders i where i.event_id = p.event_id)",
 	"select event_id from app.next_sorted",
+	`select i::text from app."Ten'ants" i`,
+	`select p::text from app_internal."Ten'ants_past_ids" p where not exists (select from app."Ten'ants" i where i.event_id = p.event_id)`,
+	`select event_id from app."Ten'ants_pending" union all select event_id from app."Ten'ants_dlq"`,
 	"select concat_ws(' ', no, event_id, priority) from app.inbox_pending('urgent') with ordinality i (event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, sequence, priority, no)",
 	"select event_id from app.pending_urgent_normal",
 	"select concat_ws(' ', aggregate_id, missing_from, missing_to) from app.gaps_sorted",
@@ -197,6 +204,8 @@ func goOn(t *testing.T, conn *pgx.Conn) {
 	due := one("select count(*) from app.orders_pending")
 	expect("duplicates stored", one("select app.inbox_receive('orders', 'm2', 't', '{}')::int"), 0)
 	expect("duplicates stored of messages that are gone", one("select sum(app.inbox_receive('orders', 'past' || i, 't', '{}')::int) from generate_series(1, 5) i"), 0)
+	run(t, conn, `set pg_trickle.tenant = 't"1'`)
+	expect("duplicates stored of a tenant", one("select app.inbox_receive('Ten''ants', 'm/0', 't', '{}')::int + app.inbox_receive('Ten''ants', 'm/6', 't', '{}')::int"), 0)
 	run(t, conn, "listen pg_trickle_alert; insert into app.orders (event_id, event_type, payload) values ('new', 'new', '{}')")
 	expect("claims", one("select count(app.inbox_mark_processed('orders', event_id)) from app.inbox_claim('orders', 100000)"), due+1)
 	expect("others", one(`select count(app.inbox_mark_processed('Odd "one"', event_id)) from app.inbox_claim('Odd "one"', 1000)`), 49)
@@ -204,7 +213,7 @@ func goOn(t *testing.T, conn *pgx.Conn) {
 		run(t, conn, "call app.tick()")
 	}
 	expect("processed", one("select sum(processed)::int from app.orders_stats"),
-		one("select (select count(processed_at) from app.orders) + (select sum(processed) from app_internal.pgt_inbox_deltas where is_expired)::int"))
+		one("select (select count(processed_at) from app.orders) + (select sum(processed) from app_internal.pgt_inbox_deltas where is_expired and inbox_name = 'orders')::int"))
 	expect("due", one("select count(*) from app.orders_pending"), 0)
 	expect("delayed", one("select count(*) from app.orders where processed_at is null and available_at > now()"), 5)
 	expect("pending", one("select sum(pending)::int from app.orders_stats"), one("select count(*) from app.orders where processed_at is null and retry_count < 3"))

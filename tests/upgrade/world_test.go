@@ -29,14 +29,19 @@ func (w *world) use(t *testing.T) {
 	w.rounds++
 	w.held, w.holder = map[string]int64{}, fmt.Sprint("holder ", w.rounds)
 	w.sources(t)
+	exec(t, w.db, "set pg_trickle.tenant = 'te'")
 	for _, inbox := range w.inboxes(t) {
 		exec(t, w.db, "select pgtrickle.inbox_receive($1, 'm' || i, 't' || i % 2, '{}') from generate_series(10 * $2, 10 * $2 + 9) i", inbox, w.rounds)
 		exec(t, w.db, "select pgtrickle.inbox_mark_processed($1, event_id) from pgtrickle.inbox_claim($1, 2)", inbox)
-		exec(t, w.db, "select pgtrickle.inbox_mark_failed($1, 'm' || 10 * $2 + 9, 'no')", inbox, w.rounds)
+		exec(t, w.db, "select pgtrickle.inbox_mark_failed($1, $3 || 10 * $2 + 9, 'no')", inbox, w.rounds, w.prefix(t, inbox)+"m")
 	}
 	for _, inbox := range w.remembering(t) {
 		table := pgx.Identifier{"pgtrickle", inbox}.Sanitize()
-		exec(t, w.db, "insert into "+table+" (event_id, event_type, payload, received_at, processed_at) select 'past ' || $1::int, 't0', '{}', now() - interval '9 d', now() - interval '9 d'", w.rounds)
+		id := "event_id"
+		if w.prefix(t, inbox) != "" {
+			id = "message_id"
+		}
+		exec(t, w.db, "insert into "+table+" ("+id+", event_type, payload, received_at, processed_at) select 'past ' || $1::int, 't0', '{}', now() - interval '9 d', now() - interval '9 d'", w.rounds)
 		for range 2 { // notes the ids, then deletes the messages
 			exec(t, w.db, "select pgtrickle_internal.pgt_inbox_drain($1, 1000)", inbox)
 		}
@@ -83,6 +88,12 @@ func (w *world) inboxes(t *testing.T) []string {
 func (w *world) remembering(t *testing.T) []string {
 	t.Helper()
 	return pgtest.Column[string](t, w.db, "select inbox_name from pgtrickle.pgt_inbox_config c where to_jsonb(c) ->> 'dedup_window' is not null order by 1")
+}
+
+// prefix is what ids of an inbox begin with that keeps tenants apart.
+func (w *world) prefix(t *testing.T, inbox string) string {
+	t.Helper()
+	return pgtest.One[string](t, w.db, "select case when to_jsonb(c) ->> 'tenant_column' is null then '' else 'te/' end from pgtrickle.pgt_inbox_config c where inbox_name = $1", inbox)
 }
 
 func (w *world) outboxes(t *testing.T) []string {
