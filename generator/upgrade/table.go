@@ -34,6 +34,10 @@ func compareTables(before, after Object) (tableChange, error) {
 	if old.Partitioned != new.Partitioned {
 		return c, fmt.Errorf("table %s is partitioned in one of the versions only, which must be decided when it is made (segment_rows of an outbox): make another one, and let its consumers go over", after.Signature)
 	}
+	if oldTenant, newTenant := tenantOf(old), tenantOf(new); oldTenant != newTenant {
+		return c, fmt.Errorf("ids of table %s are made of %s in one version, and of %s in the other; this must be decided when the inbox is made (tenant): make another one, and let its senders go over",
+			after.Signature, oldTenant, newTenant)
+	}
 	if !slices.Equal(old.Constraints, new.Constraints) {
 		return c, fmt.Errorf("constraints of table %s differ between the versions, and there are no steps for that", after.Signature)
 	}
@@ -61,6 +65,17 @@ func compareTables(before, after Object) (tableChange, error) {
 	}
 	c.setOptions(after, old.Options, new.Options)
 	return c, nil
+}
+
+// tenantOf names what the ids of an inbox's messages are made of: the tenant's column and the sender's id, or the latter alone.
+func tenantOf(t sqltext.TableDefinition) string {
+	id, _ := find(t.Columns, "event_id")
+	message, there := find(t.Columns, "message_id")
+	tenant, _, ids := strings.Cut(id.Generated, " || ")
+	if !ids || !there || !strings.Contains(id.Generated, cmp.Or(message.Generated, message.Name)) {
+		return "the sender's id"
+	}
+	return "column " + strings.TrimLeft(tenant, "(") + " and the sender's id"
 }
 
 // definitions are the two tables as if nothing had been renamed, and the second as it is.
