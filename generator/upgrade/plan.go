@@ -232,7 +232,11 @@ func (d *differ) change(before, o Object, table tableChange) {
 	case "role":
 		step.SQL = o.SQL
 	case Policy:
-		step.SQL, step.Lock = before.Drop+o.SQL, policyLock
+		drop := before.Drop
+		if before.Signature != o.Signature { // the table is renamed by now, and its policies are called the same in all versions
+			drop = o.Drop
+		}
+		step.SQL, step.Lock = drop+o.SQL, policyLock
 	default:
 		step.SQL = commentIfNew(before, o)
 	}
