@@ -109,6 +109,9 @@ func (w *writer) inboxFacts(i render.Inbox) []fact {
 	if i.EventID != "" {
 		facts = append(facts, fact{"Id", joined(say("computed: "), code(strings.TrimSpace(i.EventID)))})
 	}
+	if i.Tenant != nil {
+		facts = append(facts, fact{"Tenants", joined(say("by "), code(i.Columns.Tenant.Name()), say(": a session sees those messages whose tenant it names by "), code("pg_trickle.tenant"))})
+	}
 	if j := i.Journal; j != nil {
 		tag := say("set by applications")
 		if j.Tag != "" {
@@ -163,15 +166,19 @@ func (w *writer) inboxUse(i render.Inbox) string {
 	if i.EventID != "" {
 		id = "null"
 	}
-	return fmt.Sprintf(`select %[1]s.inbox_receive(%[2]s, %[3]s, 'thing.happened', '{"a": 1}');  -- true; false for a duplicate
+	marked, named := "message-1", ""
+	if i.Tenant != nil {
+		marked, named = "acme/message-1", "set pg_trickle.tenant = 'acme';\n"
+	}
+	return named + fmt.Sprintf(`select %[1]s.inbox_receive(%[2]s, %[3]s, 'thing.happened', '{"a": 1}');  -- true; false for a duplicate
 
 begin;
 select event_id, event_type, payload from %[1]s.inbox_claim(%[2]s, 10);
 -- the work, and for each message:
-select %[1]s.inbox_mark_processed(%[2]s, 'message-1');
+select %[1]s.inbox_mark_processed(%[2]s, '%[4]s');
 commit;
 
-select %[1]s.inbox_mark_failed(%[2]s, 'message-1', 'what went wrong');  -- after a rollback`, w.Schema(), name, id)
+select %[1]s.inbox_mark_failed(%[2]s, '%[4]s', 'what went wrong');  -- after a rollback`, w.Schema(), name, id, marked)
 }
 
 // every says how often background work looks.

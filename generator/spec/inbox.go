@@ -25,7 +25,7 @@ type Inbox struct {
 	Columns     *Columns  `yaml:"columns" jsonschema_description:"The names of your table's columns; only with table."`
 	EventID     string    `yaml:"event_id" jsonschema:"minLength=1" jsonschema_description:"An expression over payload that computes the id, such as payload->>'id'."`
 	WireFormat  string    `yaml:"wire_format" jsonschema:"default=native,enum=native,enum=cloudevents,enum=debezium,enum=debezium_outbox,enum=maxwell" jsonschema_description:"The format of documents that inbox_receive_wire takes for the inbox; native: it takes none."`
-	Tenant      string    `yaml:"tenant" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Row-level security by this column."`
+	Tenant      string    `yaml:"tenant" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Adds this column, and keeps the messages of each tenant apart by row-level security: a session sees those of the tenant that pg_trickle.tenant names."`
 	Materialize bool      `yaml:"materialize" jsonschema:"default=false" jsonschema_description:"Makes pending and dead letters stream tables rather than views."`
 	ChangeFeed  bool      `yaml:"change_feed" jsonschema:"default=false" jsonschema_description:"An event outbox of the inbox's own inserts, in the same transaction."`
 	Journal     *Journal  `yaml:"journal" spec:"switch" jsonschema_description:"Keeps the inbox as a journal that others query: columns sequence_no, tag, status and updated_at, and indexes; true, or options."`

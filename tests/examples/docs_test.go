@@ -55,7 +55,10 @@ func TestDocuments(t *testing.T) {
 
 func runDocument(t *testing.T, name, sources string) {
 	t.Helper()
-	conn := pgtest.DB(t).Connect(t)
+	db := pgtest.DB(t)
+	db.SuperExec(t, pgtest.MakeRoles("shop_app", "shop_worker", "shop_watch"))
+	db.SuperExec(t, "grant shop_app, shop_worker, shop_watch to "+pgtest.Owner) // examples set the role
+	conn := db.Connect(t)
 	schema := ""
 	for _, b := range blocks(t, name) {
 		switch b.language {
