@@ -31,6 +31,7 @@ var inboxCatalog = map[string][]column{
 		{"high_watermark", "", "The sequence that holds the time before which messages are counted as late."},
 		{"rows_schema", "", "The schema of the table, or of the view that shows an existing table."},
 		{"rows_table", "", "Its name."},
+		{"tenant_column", "", "The column by which tenants are kept apart; null if they are not."},
 		{"created_at", "", "When it was installed."},
 		{"is_imperative", "", "Whether `create_inbox` or `enable_inbox_tracking` made it."},
 		{"table_triggers", "", "The triggers that `enable_inbox_tracking` added to an existing table."},

@@ -81,6 +81,10 @@ func inboxColumns(i render.Inbox, sql string) *table {
 			row[last] = say("The message's number within its aggregate, by which it is processed.")
 		} else if name == i.Columns.Priority.Name() {
 			row[last] = say("The message's priority, lower first.")
+		} else if name == i.Columns.MessageID.Name() {
+			row[last] = say("The id that the sender gave.")
+		} else if name == i.Columns.Tenant.Name() {
+			row[last] = say("Whose message it is; the default is what the session names.")
 		}
 	}
 	return t

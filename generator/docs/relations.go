@@ -3,6 +3,7 @@ package docs
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -42,6 +43,8 @@ func columnsOf(kind, sql, of string) *table {
 		standard := text{}
 		if c.Generated != "" {
 			standard = plain("computed")
+		} else if strings.Contains(c.Default, "current_setting(") {
+			standard = plain("of the session")
 		} else if len(c.Default) > 30 {
 			standard = plain("drawn")
 		} else if c.Default != "" {

@@ -26,6 +26,7 @@ func TestPlpgsqlCheck(t *testing.T) {
 		"urgent":  "inboxes: [{name: a, priority: {map: {x: 1}}}, {name: b, priority: {tiers: default}, event_id: payload->>'id', retry: none}]",
 		"wires":   "inboxes: [{name: a, wire_format: cloudevents, event_id: payload->>'id'}, {name: b, wire_format: debezium}, {name: c, wire_format: debezium_outbox}, {name: d, wire_format: maxwell}]",
 		"wire":    "inboxes: [{name: a, wire_format: maxwell}, {name: b}]",
+		"tenants": "inboxes: [{name: a, tenant: t, dedup_window: 30d, retention: {processed: 72h}}, {name: b, tenant: t, event_id: payload->>'id', retry: none, dead_letter: false}, {name: c}]",
 		"set":     "settings: {inbox_enabled: off, inbox_drain_batch_size: 1, inbox_processed_retention_hours: 2000000000}\ninboxes: [{name: a}]",
 	}
 	for name, inboxes := range specs {

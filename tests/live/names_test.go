@@ -71,6 +71,7 @@ func TestNames(t *testing.T) {
 			run(t, conn, extension.Install(generator.Plain))
 			n.live(t, conn)
 			n.role_(t, conn)
+			n.tenant(t, conn)
 			pgtest.CheckPlpgsql(t, db, quoted(n.schema))
 			run(t, conn, extension.Uninstall())
 			if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
@@ -89,6 +90,7 @@ roles: {consumer: %s}
 inboxes:
   - {name: %s, schema: %s, retry: {}, wire_format: cloudevents, priority: {map: {%[4]s: 1}}}
   - {name: second, priority: {column: %[4]s, tiers: [{name: %[4]s, min: 1, max: 2}]}}
+  - {name: third, schema: %[5]s, tenant: %[4]s, dedup_window: 30d}
 `, n.extension, yaml(n.schema), yaml(n.role), yaml(n.inbox), yaml(n.inboxSchema))
 }
 
@@ -135,6 +137,18 @@ func (n naming) role_(t *testing.T, conn *pgx.Conn) {
 	run(t, conn, "set role "+quoted(n.role))
 	run(t, conn, n.replacer().Replace("select S.inbox_mark_failed(N, event_id, 'x') from S.inbox_claim(N, 1)"))
 	run(t, conn, "reset role")
+}
+
+// tenant lets a message of a tenant live.
+func (n naming) tenant(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	for _, sql := range []string{
+		"set pg_trickle.tenant = 'it''s'", "select S.inbox_receive('third', 'a', 't', '{}')", "set role " + quoted(n.role),
+		"select S.inbox_mark_failed('third', event_id, 'x'), S.replay_inbox_messages('third', array[event_id]) from S.inbox_claim('third', 1)",
+		"select S.inbox_mark_processed('third', 'it''s/a')", "reset role",
+	} {
+		run(t, conn, n.replacer().Replace(sql))
+	}
 }
 
 // TestTwoExtensions has two extensions in one database, of the same spec but for name and schema; neither touches the other.
