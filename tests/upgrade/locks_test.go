@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -103,7 +104,9 @@ func TestRolesOfNewNames(t *testing.T) {
 				t.Errorf("%s to %s: rights change: %t", from.Version, to.Version, rights)
 			}
 			for _, step := range plan.Steps {
-				if strings.HasPrefix(step.Object, upgrade.Policy+" ") {
+				// The tables of an inbox with tenants have policies, too, and are locked to be renamed.
+				ofInbox := !slices.ContainsFunc(from.Manifest().Objects, func(o upgrade.Object) bool { return o.ID() == step.Object })
+				if strings.HasPrefix(step.Object, upgrade.Policy+" ") && !ofInbox {
 					t.Errorf("%s to %s: %s: %s", from.Version, to.Version, step.Action, step.Object)
 				}
 			}
