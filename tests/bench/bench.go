@@ -13,6 +13,7 @@ import (
 // The sections of the report, in its order.
 const (
 	claimSection    = "claim + mark"
+	leaseSection    = "leases"
 	flatSection     = "flat over time"
 	insertSection   = "dedup insert"
 	windowSection   = "dedup window"
@@ -53,7 +54,7 @@ func (c benchCase) title() string {
 // choose returns the cases that match.
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
 	for _, cases := range [][]benchCase{
-		claimCases(), flatCases(), insertCases(), windowCases(), orderingCases(), latencyCases(), healthCases(), outboxCases(), gapCases(), wakeCases(),
+		claimCases(), leaseCases(), flatCases(), insertCases(), windowCases(), orderingCases(), latencyCases(), healthCases(), outboxCases(), gapCases(), wakeCases(),
 		refreshCases(), logCases(), immediateCases(), frozenCases(), tellCases(), compileCases(), scaleCases(),
 	} {
 		for _, c := range cases {

@@ -19,7 +19,11 @@ func claimCases() []benchCase {
 				}
 				name := fmt.Sprintf("%s, batch %d, synchronous_commit %s", plural(workers, "worker"), batch, commit)
 				all = append(all, benchCase{claimSection, name, func(ctx context.Context, b *bench) ([]row, error) {
-					return b.claim(ctx, name, workers, batch, commit)
+					result := row{Case: name, Unit: "messages/s"}
+					if goal, ok := claimGoals[[2]int{workers, batch}]; ok {
+						result.goal(atLeast(goal))
+					}
+					return b.claim(ctx, result, []side{ours, queue}, workers, batch, commit)
 				}})
 			}
 		}
@@ -27,18 +31,14 @@ func claimCases() []benchCase {
 	return all
 }
 
-// claimGoals are those of the issue, for batches of 100.
-var claimGoals = map[int]float64{1: 1, 10: 2}
+// claimGoals are those of the issues, by workers and batch.
+var claimGoals = map[[2]int]float64{{1, 100}: 1, {10, 100}: 2, {1, 1}: 0.9, {10, 1}: 0.9}
 
-func (b *bench) claim(ctx context.Context, name string, workers, batch int, commit string) ([]row, error) {
-	result := row{Case: name, Unit: "messages/s"}
-	if goal, ok := claimGoals[workers]; ok && batch == 100 {
-		result.goal(atLeast(goal))
-	}
+func (b *bench) claim(ctx context.Context, result row, sides []side, workers, batch int, commit string) ([]row, error) {
 	backlog := b.backlog(batch)
-	err := b.turns(&result, []side{ours, queue}, func(x side) (float64, error) {
+	err := b.turns(&result, sides, func(x side) (float64, error) {
 		// Each side starts each turn with the same backlog and nothing else.
-		if err := b.fresh(ctx, ours, queue); err != nil {
+		if err := b.fresh(ctx, sides...); err != nil {
 			return 0, err
 		}
 		if err := b.load(ctx, b.maker, x.table, backlog); err != nil {
@@ -75,7 +75,12 @@ func (b *bench) backlog(batch int) int {
 // drain claims and marks until the time is up or four fifths of the backlog are done.
 func (b *bench) drain(ctx context.Context, x side, workers, batch int, commit string, backlog int) (turn, error) {
 	c := crew{dsn: b.dsn("synchronous_commit=" + commit), clients: workers, most: int64(backlog) * 4 / 5}
-	c.work = func(ctx context.Context, conn *pgx.Conn) (int, error) { return claimAndMark(ctx, conn, x, batch) }
+	c.work = func(ctx context.Context, conn *pgx.Conn) (int, error) {
+		if x.leases {
+			return leaseAndMark(ctx, conn, x, batch)
+		}
+		return claimAndMark(ctx, conn, x, batch)
+	}
 	return c.run(ctx, b.cfg.turn())
 }
 

@@ -15,5 +15,8 @@ create table plain.queue (
 ) with (autovacuum_vacuum_cost_delay = 10); -- as the inbox, whose turns it would disturb otherwise
 create index queue_pending on plain.queue (received_at) where processed_at is null;
 
+-- For workers that lease: the claim is a column, as it outlives the transaction.
+create table plain.leased (like plain.queue including all, leased_until timestamptz) with (autovacuum_vacuum_cost_delay = 10);
+
 -- For inserts: the unique key and nothing else.
 create table plain.bare (like plain.queue including defaults, primary key (event_id));

@@ -35,6 +35,8 @@ type section struct {
 // abouts say how to read a section.
 var abouts = map[string]string{
 	claimSection: "Each transaction claims a batch, marks it and commits; the baseline is a plain table with a partial index, SKIP LOCKED and the same update.",
+	leaseSection: "Workers lease a batch, which commits, and mark it in another transaction, by the id of the lease. The baselines: the plain table with row locks, " +
+		"and one with a column for the end of a lease, which its workers do the same with.",
 	flatSection: "Ten workers, batches of 100, synchronous_commit off. Both sides take turns; between turns the backlog is filled up, and during turns " +
 		"a sender adds 2000 messages a second. The old transaction is open from the beginning to the end.",
 	insertSection: "INSERT … ON CONFLICT (event_id) DO NOTHING, every tenth message a duplicate; the baseline is a table with the unique key and no other index or trigger.",

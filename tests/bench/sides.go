@@ -6,6 +6,8 @@ type side struct {
 	ticks bool   // a scheduler works for it
 	claim string // $1: at most how many
 	mark  string // $1: the ids
+
+	leases bool // claim and mark are transactions of their own; mark has $2, the lease, and returns how many
 }
 
 // columns are those that a worker reads: the ones of inbox_claim that the table has.
