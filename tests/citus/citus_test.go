@@ -11,40 +11,16 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 	"github.com/pgsluice/sluice/tests/pgtest/golden"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// generated are the files of a spec, by name below the extension's folder.
-func generated(t testing.TB, path string) map[string]string {
-	t.Helper()
-	specs, problems := spec.Load(path)
-	if !problems.Empty() {
-		t.Fatal(problems)
-	}
-	extension, problems := generator.Generate(specs[0])
-	if !problems.Empty() {
-		t.Fatal(problems)
-	}
-	files, err := extension.Files(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := map[string]string{}
-	for path, text := range files {
-		_, rest, _ := strings.Cut(path, "/")
-		named[rest] = text
-	}
-	return named
-}
-
 // TestGolden compares what is generated with what was reviewed.
 func TestGolden(t *testing.T) {
-	files := generated(t, filepath.Join("testdata", "shop", "spec.yaml"))
+	files := installed.Files(t, filepath.Join("testdata", "shop", "spec.yaml"))
 	for path, text := range files {
 		file := filepath.Join("testdata", "shop", filepath.Base(path))
 		if golden.Update() {
@@ -64,7 +40,7 @@ func TestGolden(t *testing.T) {
 // TestLinesAreShort holds lines to what a review tool shows, with odd names too.
 func TestLinesAreShort(t *testing.T) {
 	for _, name := range []string{"shop", "odd"} {
-		for path, text := range generated(t, filepath.Join("testdata", name, "spec.yaml")) {
+		for path, text := range installed.Files(t, filepath.Join("testdata", name, "spec.yaml")) {
 			for n, line := range strings.Split(text, "\n") {
 				if utf8.RuneCountInString(line) > 140 && name == "shop" && strings.HasSuffix(path, ".sql") {
 					t.Errorf("%s:%d has %d characters", path, n+1, utf8.RuneCountInString(line))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -67,12 +67,12 @@ type cluster struct {
 	nodes []*commandtest.Server // the coordinator first
 }
 
-func newCluster(t testing.TB, installed string) *cluster {
+func newCluster(t testing.TB, name string) *cluster {
 	t.Helper()
-	return clusterOf(t, installed, 2)
+	return clusterOf(t, name, 2)
 }
 
-func clusterOf(t testing.TB, installed string, workers int) *cluster {
+func clusterOf(t testing.TB, name string, workers int) *cluster {
 	t.Helper()
 	all, err := nodes(workers)
 	if err != nil {
@@ -92,8 +92,8 @@ func clusterOf(t testing.TB, installed string, workers int) *cluster {
 			super(t, s, "postgres", "drop database "+c.name+" with (force)")
 		}
 	})
-	if installed != "" {
-		c.install(t, script(t, filepath.Join("testdata", installed, "spec.yaml"), "up"))
+	if name != "" {
+		c.install(t, installed.Migration(t, filepath.Join("testdata", name, "spec.yaml"), "up"))
 	}
 	return c
 }
@@ -107,18 +107,6 @@ func (c *cluster) install(t testing.TB, sql string) {
 			t.Fatalf("%s\n%s", pgtest.ErrorText(err), statement)
 		}
 	}
-}
-
-// script is a generated script of a kind: up, down or pg_cron.
-func script(t testing.TB, spec, kind string) string {
-	t.Helper()
-	for path, text := range generated(t, spec) {
-		if strings.HasSuffix(path, "."+kind+".sql") {
-			return text
-		}
-	}
-	t.Fatalf("%s has no script %s", spec, kind)
-	return ""
 }
 
 func super(t testing.TB, s *commandtest.Server, db, sql string) {

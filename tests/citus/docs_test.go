@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -32,7 +33,7 @@ func TestDocs(t *testing.T) {
 			if err := os.WriteFile(path, []byte(found[2]), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			c.install(t, script(t, path, "up"))
+			c.install(t, installed.Migration(t, path, "up"))
 			continue
 		}
 		parts := strings.Split(found[2], ";")

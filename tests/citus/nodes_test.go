@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -126,7 +127,7 @@ func TestWorkersShare(t *testing.T) {
 func TestDownRemovesAll(t *testing.T) {
 	for _, name := range []string{"shop", "odd"} {
 		c := newCluster(t, name)
-		c.install(t, script(t, filepath.Join("testdata", name, "spec.yaml"), "down"))
+		c.install(t, installed.Migration(t, filepath.Join("testdata", name, "spec.yaml"), "down"))
 		for node := range c.nodes {
 			left := pgtest.Column[string](t, c.connect(t, node), `select c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
 				where n.nspname ~ 'shop|app|Odd|virtual' union all select p.proname::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace

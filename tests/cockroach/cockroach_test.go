@@ -11,67 +11,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 	"github.com/pgsluice/sluice/tests/pgtest/golden"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// generated are the files of a spec of testdata, by name below the extension's folder.
-func generated(t testing.TB, name string) map[string]string {
-	t.Helper()
-	return generatedFrom(t, filepath.Join("testdata", name, "spec.yaml"))
-}
-
-func generatedFrom(t testing.TB, path string) map[string]string {
-	t.Helper()
-	specs, problems := spec.Load(path)
-	if !problems.Empty() {
-		t.Fatal(problems)
-	}
-	extension, problems := generator.Generate(specs[0])
-	if !problems.Empty() {
-		t.Fatal(problems)
-	}
-	files, err := extension.Files(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := map[string]string{}
-	for path, text := range files {
-		_, rest, _ := strings.Cut(path, "/")
-		named[rest] = text
-	}
-	return named
-}
+// specOf is the path of a spec of testdata.
+func specOf(name string) string { return filepath.Join("testdata", name, "spec.yaml") }
 
 // script is a generated script of a kind: up, down or changefeeds.
 func script(t testing.TB, name, kind string) string {
-	t.Helper()
-	for path, text := range generated(t, name) {
-		if strings.HasSuffix(path, "."+kind+".sql") {
-			return text
-		}
-	}
-	t.Fatalf("%s has no script %s", name, kind)
-	return ""
-}
-
-// upOf is the script that installs the spec of a path.
-func upOf(t testing.TB, path string) string {
-	for file, text := range generatedFrom(t, path) {
-		if strings.HasSuffix(file, ".up.sql") {
-			return text
-		}
-	}
-	return ""
+	return installed.Migration(t, specOf(name), kind)
 }
 
 // TestGolden compares what is generated with what was reviewed.
 func TestGolden(t *testing.T) {
-	for path, text := range generated(t, "shop") {
+	for path, text := range installed.Files(t, specOf("shop")) {
 		file := filepath.Join("testdata", "shop", filepath.Base(path))
 		if golden.Update() {
 			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
@@ -149,7 +106,7 @@ func database(t testing.TB, name string, changes ...string) *pgtest.Database {
 
 // TestFilesAreFew holds that CockroachDB gets migrations and a reference, and nothing else.
 func TestFilesAreFew(t *testing.T) {
-	got := slices.Sorted(maps.Keys(generated(t, "shop")))
+	got := slices.Sorted(maps.Keys(installed.Files(t, specOf("shop"))))
 	want := []string{"docs/README.md", "migrations/shop_1.0.0.changefeeds.sql", "migrations/shop_1.0.0.down.sql", "migrations/shop_1.0.0.up.sql"}
 	if !slices.Equal(got, want) {
 		t.Errorf("files are %v, want %v", got, want)

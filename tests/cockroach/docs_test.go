@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -30,7 +31,7 @@ func TestDocs(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "spec.yaml"), []byte(found[2]), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			db.Exec(t, forPostgres(upOf(t, dir)))
+			db.Exec(t, forPostgres(installed.Migration(t, dir, "up")))
 			continue
 		}
 		parts := strings.Split(found[2], ";")
