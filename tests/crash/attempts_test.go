@@ -182,7 +182,10 @@ func work(conn *pgx.Conn, inbox string, die func() error) (done bool, err error)
 func (k *killers) kill(conn *pgx.Conn, how string) error {
 	k.dying.Lock()
 	defer k.dying.Unlock()
-	time.Sleep(100 * time.Millisecond) // until a tick has written the log: what a crash takes from it was no attempt
+	time.Sleep(100 * time.Millisecond) // in which the others, whom this kills too, end their work
+	if err := k.flush(); err != nil {
+		return err
+	}
 	if how == "backend" {
 		return syscall.Kill(int(conn.PgConn().PID()), syscall.SIGKILL)
 	}
@@ -190,6 +193,17 @@ func (k *killers) kill(conn *pgx.Conn, how string) error {
 		return err
 	}
 	return k.server.Restart()
+}
+
+// flush commits something, which writes the log to disk up to there: what a crash takes from it was no attempt.
+func (k *killers) flush() error {
+	conn := k.connect()
+	if conn == nil {
+		return errors.New("the server does not come back")
+	}
+	defer conn.Close(context.Background())
+	_, err := conn.Exec(context.Background(), "select pg_logical_emit_message(true, 'flush', '')")
+	return err
 }
 
 // workerProcess makes this test's binary a worker of an inbox of a server.
