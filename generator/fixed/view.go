@@ -34,7 +34,7 @@ type Inbox struct {
 	Table, DueIndex, DeadIndex, PayloadIndex Name
 	PendingView, DLQView, StatsView          Name
 
-	ProcessedKept, DeadKept string // how long, as SQL; empty for ever
+	ProcessedKept, DeadKept string // how long rows are kept, as SQL; empty if forever
 	ClaimAt, StatsOf        Name   // functions that claim from one shard, and that read statistics
 
 	Journal        *spec.Journal // or null
@@ -50,7 +50,7 @@ type Outbox struct {
 	Expiration string // as an inbox's
 	Table      Name
 
-	Kept                 string // how long an event that no group awaits is kept, as SQL; empty for ever
+	Kept                 string // how long an event that no group awaits is kept, as SQL; empty if forever
 	IDs, Deliveries, Due Name   // the sequence of ids; what groups await, and its index
 	PollAt               Name   // the function that polls one shard
 }
