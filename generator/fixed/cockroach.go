@@ -12,8 +12,8 @@ import (
 // cockroach is CockroachDB. Its SQL keeps to what CockroachDB 25.2 and PostgreSQL both understand, but for row-level TTL, roles, unique_rowid() and changefeeds.
 var cockroach = target{
 	server: "CockroachDB 25.2 or later",
-	upNote: "Run it once, each statement in a transaction of its own, as CockroachDB wants schema changes: cockroach sql --file does so. If it stops halfway, run the\n" +
-		"-- other script, which removes what is there, and run it again.",
+	upNote: "Run it once, each statement in a transaction of its own, as CockroachDB wants schema changes: cockroach sql --file does so. If it stops halfway, run\n" +
+		"-- the .down.sql script, which removes the objects that exist, and run this script again.",
 	downNote:  "Removes the tables with all their messages and events. Schemas and roles stay, because others may use them.",
 	objects:   onCockroach,
 	more:      changefeeds,

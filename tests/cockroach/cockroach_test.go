@@ -4,7 +4,6 @@ package cockroach
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,16 +27,7 @@ func script(t testing.TB, name, kind string) string {
 
 // TestGolden compares what is generated with what was reviewed.
 func TestGolden(t *testing.T) {
-	for path, text := range installed.Files(t, specOf("shop")) {
-		file := filepath.Join("testdata", "shop", filepath.Base(path))
-		if golden.Update() {
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, _ := os.ReadFile(file)
-		golden.CompareText(t, file, text, string(want))
-	}
+	golden.CompareFiles(t, filepath.Join("testdata", "shop"), installed.Files(t, specOf("shop")))
 }
 
 // Statements that PostgreSQL does not have, or has in other words.

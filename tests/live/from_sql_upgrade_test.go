@@ -71,6 +71,15 @@ var fromSQLStates = []string{
 	"select pg_get_triggerdef(oid) || tgenabled::text from pg_trigger where tgrelid = 'app.\"odd \"\"t''able\"'::regclass",
 }
 
+// createdVersions are the first versions, and their manifests.
+func createdVersions(t *testing.T, count int) (versions []*generator.Extension, released []upgrade.Manifest) {
+	for _, text := range fromSQLVersions[:count] {
+		e := ofVersion(t, text, released)
+		versions, released = append(versions, e), append(released, e.Manifest())
+	}
+	return versions, released
+}
+
 func statesOf(t *testing.T, conn *pgx.Conn, states []string) (all []string) {
 	t.Helper()
 	for _, sql := range states {
@@ -116,12 +125,7 @@ func fillCreated(t *testing.T, conn *pgx.Conn) {
 // TestCreatedInboxesUpgraded upgrades an extension with inboxes that create_inbox made, in both flavours: they get the new functions and keep everything, the spec
 // takes one over with all that it has, and nothing is lost without being asked for.
 func TestCreatedInboxesUpgraded(t *testing.T) {
-	var versions []*generator.Extension
-	var released []upgrade.Manifest
-	for _, text := range fromSQLVersions {
-		e := ofVersion(t, text, released)
-		versions, released = append(versions, e), append(released, e.Manifest())
-	}
+	versions, released := createdVersions(t, len(fromSQLVersions))
 	install := installed.Relocate(t, pgtest.Server(t).Install)
 	for n, e := range versions {
 		installed.PutFiles(t, install, e, released[:n]...)
@@ -254,12 +258,7 @@ func TestCreatedInboxesDumped(t *testing.T) {
 // TestCreatedInboxesUnderTraffic upgrades an extension, and has its spec take an inbox over, while applications send messages to it, workers process them and
 // ticks run: none is lost, none is processed twice, and counts are exact.
 func TestCreatedInboxesUnderTraffic(t *testing.T) {
-	var versions []*generator.Extension
-	var released []upgrade.Manifest
-	for _, text := range fromSQLVersions[:3] {
-		e := ofVersion(t, text, released)
-		versions, released = append(versions, e), append(released, e.Manifest())
-	}
+	versions, released := createdVersions(t, 3)
 	db := pgtest.DB(t)
 	db.SuperExec(t, pgtest.MakeRoles("created_worker"))
 	defer db.SuperExec(t, "drop owned by created_worker; drop role created_worker")
@@ -358,12 +357,7 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 // TestTrackedElsewhere has a spec bring an inbox over a table where functions made one of its name over another table, or one of another name over its table:
 // both are refused, and nothing changes.
 func TestTrackedElsewhere(t *testing.T) {
-	var versions []*generator.Extension
-	var released []upgrade.Manifest
-	for _, text := range fromSQLVersions[:3] {
-		e := ofVersion(t, text, released)
-		versions, released = append(versions, e), append(released, e.Manifest())
-	}
+	versions, released := createdVersions(t, 3)
 	db := pgtest.DB(t)
 	db.SuperExec(t, pgtest.MakeRoles("created_worker"))
 	defer db.SuperExec(t, "drop owned by created_worker; drop role created_worker")

@@ -24,10 +24,10 @@ func newSpecPull() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "pull",
 		Short: "Writes the inboxes that functions made as a part of a spec",
-		Long: "Prints the inboxes that create_inbox and enable_inbox_tracking made in a database as a part of a spec: a file of its own beside the\n" +
-			"other files of the spec's directory. Generated and applied, it takes these inboxes over with their messages; the spec rules them from\n" +
-			"then on. Tables of yours need their DDL: generate with --dsn, or write it by \"sluice schema pull\". The extension is that of the spec;\n" +
-			"with --schema it needs nothing but the database.",
+		Long: "Prints the inboxes that create_inbox and enable_inbox_tracking made in a database as a part of a spec. Save it as another file in the\n" +
+			"directory of the spec. When the spec is generated and applied, the inboxes and their messages become inboxes of the spec. An inbox over\n" +
+			"an existing table needs the DDL of that table: generate with --dsn, or write it by \"sluice schema pull\". The command reads the name of\n" +
+			"the extension from the spec; with --schema it needs only the database.",
 		Example: "  sluice spec pull --dsn postgres://localhost/shop > specs/shop/created.yaml",
 		Args:    cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {

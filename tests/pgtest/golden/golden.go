@@ -4,6 +4,8 @@ package golden
 
 import (
 	"flag"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -26,6 +28,21 @@ func CompareText(t testing.TB, name, got, want string) {
 	}
 	t.Errorf("%s differs from line %d of the expected output\nwant:\n%s\ngot:\n%s\n(-update rewrites it)",
 		name, n+1, excerpt(w, n), excerpt(g, n))
+}
+
+// CompareFiles compares generated files, by their names, with those of the same base names in a directory.
+func CompareFiles(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for path, text := range files {
+		file := filepath.Join(dir, filepath.Base(path))
+		if Update() {
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, _ := os.ReadFile(file)
+		CompareText(t, file, text, string(want))
+	}
 }
 
 // excerpt is the lines about line n, which is marked.
