@@ -12,9 +12,8 @@ import (
 // at are those of the whole server.
 var servers struct {
 	sync.Mutex
-	idle   []*commandtest.Server
-	shared bool                           // whether the shared server is among them
-	used   map[string]*commandtest.Server // by the name of the test
+	idle []*commandtest.Server
+	used map[string]*commandtest.Server // by the name of the test
 }
 
 // Parallel lets a test run side by side with others, on a server that no other test uses until it ends. Call it in the place of t.Parallel,
@@ -43,7 +42,7 @@ func take(test string) (*commandtest.Server, error) {
 	return s, nil
 }
 
-// idle is a server that no parallel test uses: the shared one first, another one where that is in use.
+// idle is a server that no parallel test uses. It is never the shared one: a test that counts on what its parent made there would pass by luck.
 func idle() (*commandtest.Server, error) {
 	servers.Lock()
 	if last := len(servers.idle) - 1; last >= 0 {
@@ -52,12 +51,7 @@ func idle() (*commandtest.Server, error) {
 		servers.Unlock()
 		return s, nil
 	}
-	first := !servers.shared
-	servers.shared = true
 	servers.Unlock()
-	if first {
-		return shared()
-	}
 	return start()
 }
 
