@@ -21,10 +21,12 @@ func (b *builder) priority(i render.Inbox) {
 	}
 	b.add("inbox/priority_changed.sql", i)
 	b.add("inbox/priority_fill.sql", i)
-	for _, template := range []string{"inserted", "updated", "deleted"} {
-		b.add("inbox/priority_"+template+"_trigger.sql", i)
+	if i.Own == nil {
+		for _, template := range []string{"inserted", "updated", "deleted"} {
+			b.add("inbox/priority_"+template+"_trigger.sql", i)
+		}
+		b.add("inbox/priority_applied_trigger.sql", i, fires("replica"))
 	}
-	b.add("inbox/priority_applied_trigger.sql", i, fires("replica"))
 	if !i.Materialize {
 		for _, tier := range p.Tiers {
 			b.add("inbox/tier_view.sql", tier)
@@ -36,5 +38,5 @@ func (b *builder) priority(i render.Inbox) {
 func (b *builder) priorityRows(i render.Inbox) {
 	p := i.Priority
 	b.addStatement("row", fmt.Sprintf("pgt_inbox_priority_config: %s", i.Name), "catalog/pgt_inbox_priority_row.sql", i, "")
-	b.addStatement("row", fmt.Sprintf("%s: %s", p.Backlog, strings.Join(strings.Fields(p.LevelOf("i", "")), " ")), "inbox/priority_filled.sql", i, "")
+	b.addStatement("row", fmt.Sprintf("%s: %s", p.Backlog, strings.Join(strings.Fields(i.LevelOf("i", "")), " ")), "inbox/priority_filled.sql", i, "")
 }

@@ -131,6 +131,5 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 	for n := range s.Inboxes {
 		i := &s.Inboxes[n]
 		report(i.Table != "" && i.Materialize, i.Field("materialize"), "materialized views of inboxes over existing tables")
-		report(i.Table != "" && i.Priority != nil, i.Field("priority"), "priorities of inboxes over existing tables")
 	}
 }

@@ -8,11 +8,19 @@ import (
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
+// priorityColumn is the column of an inbox's table that decides. The name of a managed inbox's column stands for that which a table of the user's has for it.
+func priorityColumn(i *spec.Inbox) render.ColumnName {
+	if !i.Managed() && i.Columns != nil && i.Priority.Column == "event_type" {
+		return render.ColumnName(i.Columns.EventType)
+	}
+	return render.ColumnName(i.Priority.Column)
+}
+
 // priorityOf gives inbox v its priority.
 func priorityOf(s *spec.Spec, i *spec.Inbox, v *render.Inbox) {
 	internal := func(suffix string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix)) }
 	p := &render.Priority{
-		Column: render.ColumnName(i.Priority.Column), MaxWait: i.Priority.MaxWait.Interval(),
+		Column: priorityColumn(i), MaxWait: i.Priority.MaxWait.Interval(),
 		Backlog: internal("_by_priority"), DueIndex: internal("_by_priority_due"),
 		ChangedFn: internal("_priority_changed"), FillFn: internal("_priority_fill"),
 		ClaimTurn: internal("_claim_turn"),
@@ -28,7 +36,7 @@ func priorityOf(s *spec.Spec, i *spec.Inbox, v *render.Inbox) {
 	}
 	rest := spec.LowestPriority
 	for _, tier := range i.Priority.Tiers {
-		view := render.Name{Schema: i.Relation.Schema, Name: spec.DerivedName("pending_" + i.Name + "_" + tier.Name)}
+		view := render.Name{Schema: i.DerivedSchema(s.Extension), Name: spec.DerivedName("pending_" + i.Name + "_" + tier.Name)}
 		p.Tiers = append(p.Tiers, render.Tier{Inbox: *v, Tier: tier.Name, Min: tier.Min, Max: tier.Max, View: view, Every: tier.Schedule.String()})
 		levels = append(levels, tier.Min)
 		rest = spec.LowestPriority + 1 // below the tiers

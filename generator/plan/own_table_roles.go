@@ -15,6 +15,7 @@ var (
 	textTypes    = []string{"text", "character varying"}
 	timeTypes    = []string{"timestamp with time zone"}
 	payloadTypes = []string{"jsonb"}
+	levelTypes   = []string{"integer", "smallint"}
 	orderTypes   = []string{"bigint", "integer", "smallint", "timestamp with time zone"}
 )
 
@@ -22,11 +23,11 @@ var (
 type role struct {
 	field, name string
 	types       []string
-	optional    bool // the table may lack it
-	nullable    bool // it must take nulls
-	either      bool // it may take nulls or not
-	written     bool // by marks
-	ordering    bool // named by the ordering
+	optional    bool   // the table may lack it
+	nullable    bool   // it must take nulls
+	either      bool   // it may take nulls or not
+	written     bool   // by marks
+	option      string // that names it; empty for columns
 	column      *render.ColumnName
 }
 
@@ -49,20 +50,35 @@ func rolesOf(i *spec.Inbox, c *render.Columns) []role {
 		{field: "trace_id", name: names.TraceID, types: idTypes, optional: true, either: true, column: &c.TraceID},
 		{field: "available_at", name: names.AvailableAt, types: timeTypes, optional: true, nullable: true, written: true, column: &c.AvailableAt},
 	}
+	var key render.ColumnName
 	if i.Ordering != nil {
-		var key render.ColumnName
 		aggregate, sequence := orderColumns(i)
 		roles = append(roles,
-			role{field: "aggregate", name: aggregate, types: idTypes, either: true, ordering: true, column: &key},
-			role{field: "sequence", name: sequence, types: orderTypes, either: true, ordering: true, column: &c.Sequence})
+			role{field: "aggregate", name: aggregate, types: idTypes, either: true, option: "ordering", column: &key},
+			role{field: "sequence", name: sequence, types: orderTypes, either: true, option: "ordering", column: &c.Sequence})
+	}
+	if p := i.Priority; p != nil {
+		decides := role{field: "column", name: string(priorityColumn(i)), types: idTypes, either: true, option: "priority", column: &key}
+		if p.Tiers != nil {
+			decides.types, decides.column = levelTypes, &c.Priority
+		}
+		roles = append(roles, decides)
 	}
 	return roles
 }
 
+// what names the role in errors.
+func (r role) what() string {
+	if r.option == "priority" {
+		return "the priority column"
+	}
+	return r.field
+}
+
 // setting is how a spec names a column for the role.
 func (r role) setting(name string) string {
-	if r.ordering {
-		return fmt.Sprintf("ordering: {%s: %s}", r.field, name)
+	if r.option != "" {
+		return fmt.Sprintf("%s: {%s: %s}", r.option, r.field, name)
 	}
 	return fmt.Sprintf("columns: {%s: %s}", r.field, name)
 }
@@ -70,8 +86,10 @@ func (r role) setting(name string) string {
 // pos is where a column's name stands, or the table's.
 func (r role) pos(i *spec.Inbox) diag.Pos {
 	switch {
-	case r.ordering:
+	case r.option == "ordering":
 		return i.Ordering.Field(r.field)
+	case r.option == "priority":
+		return i.Priority.Field(r.field)
 	case i.Columns != nil && i.Columns.Given(r.field):
 		return i.Columns.Field(r.field)
 	}

@@ -163,5 +163,8 @@ func (c *compiler) adopt(v *render.Inbox, i *spec.Inbox) {
 	if v.Notify != nil {
 		v.Notify.Table, v.Notify.Trigger = v.Table, own.Triggers["notify"]
 	}
+	if i.Priority != nil {
+		priorityOf(c.spec, i, v)
+	}
 	v.ProcessedRetention, v.DeadRetention = spec.Duration(0).Interval(), spec.Duration(0).Interval() // rows of users are never deleted
 }

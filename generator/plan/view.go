@@ -122,7 +122,7 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox) render.Inbox {
 	if r := i.BackOff(); r != nil {
 		v.Retry = &render.Retry{Backoff: r.Backoff, InitialSeconds: r.Initial.Seconds(), MaxSeconds: r.Max.Seconds()}
 	}
-	if i.Priority != nil {
+	if i.Priority != nil && i.Managed() { // else adopt does so, once it knows the table
 		priorityOf(s, i, &v)
 	}
 	return v

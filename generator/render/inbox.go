@@ -111,7 +111,7 @@ func (r Retry) DelaySeconds(failures string) string {
 
 // IsPending is the condition that row a is neither processed nor dead.
 func (i Inbox) IsPending(a string) string {
-	return fmt.Sprintf("%[1]s.processed_at is null and %[1]s.retry_count < %[2]d", a, i.MaxRetries)
+	return fmt.Sprintf("%s is null and %s < %d", i.In(a, "processed_at"), i.In(a, "retry_count"), i.MaxRetries)
 }
 
 // IsDead is the condition that row a is a dead letter.
@@ -167,6 +167,9 @@ func (i Inbox) Listed(a string) string {
 		names = append(names, "id")
 		if i.Columns.Sequence != "" {
 			names = append(names, "sequence")
+		}
+		if i.Columns.Priority != "" {
+			names = append(names, "priority_value")
 		}
 	}
 	half := len(names) - 4

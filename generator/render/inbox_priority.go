@@ -47,9 +47,12 @@ type Level struct {
 	Cursor Name
 }
 
+// PriorityOf is what decides about the level of row a; old and new are rows of the table, others rows of Rows.
+func (i Inbox) PriorityOf(a string) string { return i.column(a, "priority_value", i.Priority.Column) }
+
 // LevelOf is the level of row a, as lines that stand at an indentation.
-func (p Priority) LevelOf(a, indent string) string {
-	column := fmt.Sprintf("%s.%s", a, p.Column)
+func (i Inbox) LevelOf(a, indent string) string {
+	p, column := i.Priority, i.PriorityOf(a)
 	lines := []string{"case"}
 	if len(p.Tiers) == 0 {
 		lines[0] += " " + column
@@ -64,12 +67,24 @@ func (p Priority) LevelOf(a, indent string) string {
 	return strings.Join(lines, "\n"+indent)
 }
 
-// Shown is the priority of row i, of which row b of the backlog is the entry, as functions return it.
-func (p Priority) Shown() string {
-	if len(p.Tiers) == 0 {
+// ShownPriority is the priority of row i, of which row b of the backlog is the entry, as functions return it.
+func (i Inbox) ShownPriority() string {
+	if len(i.Priority.Tiers) == 0 {
 		return "b.level"
 	}
-	return "i." + p.Column.String()
+	return i.PriorityOf("i")
+}
+
+// BacklogRows are the rows of a statement, as far as the backlog goes by them.
+func (i Inbox) BacklogRows(from string) string {
+	if i.Own == nil {
+		return from
+	}
+	columns := []string{"event_id", "received_at", "processed_at", "retry_count", "priority_value"}
+	if i.Retry != nil {
+		columns = append(columns, "available_at")
+	}
+	return fmt.Sprintf("(select %s from %s r)", strings.Join(i.named(columns, "r"), ", "), from)
 }
 
 // Numbers lists the levels.
@@ -128,11 +143,11 @@ func jsonText(text string) string {
 
 // DueSince is when row a became due, or will; the clock of a sender may be ahead of the server's, which delays nothing.
 func (i Inbox) DueSince(a string) string {
-	arrived := fmt.Sprintf("least(%s.received_at, clock_timestamp())", a)
+	arrived := fmt.Sprintf("least(%s, clock_timestamp())", i.In(a, "received_at"))
 	if i.Retry == nil {
 		return arrived
 	}
-	return fmt.Sprintf("coalesce(%s.available_at, %s)", a, arrived)
+	return fmt.Sprintf("coalesce(%s, %s)", i.In(a, "available_at"), arrived)
 }
 
 // Prioritized lists the inboxes that hand out urgent messages first.

@@ -154,6 +154,14 @@ func (i Inbox) expression(column, a string) string {
 			return of(a, i.Ordering.Sequence)
 		}
 		return of(a, i.Ordering.Sequence) + "::bigint"
+	case "priority_value":
+		if len(i.Priority.Tiers) == 0 {
+			return i.Text(i.Priority.Column, a)
+		}
+		if i.Own.shape(i.Priority.Column).Type != "integer" {
+			return of(a, i.Priority.Column) + "::integer"
+		}
+		return of(a, i.Priority.Column)
 	}
 	return a + "." + column
 }
@@ -166,6 +174,9 @@ func (i Inbox) RowList() string {
 	}
 	if i.Ordering != nil {
 		columns = append(columns, "order_key", "sequence")
+	}
+	if i.Priority != nil {
+		columns = append(columns, "priority_value")
 	}
 	return wrappedAt(i.named(columns, "i"), widest, "       ")
 }
@@ -208,7 +219,7 @@ func (i Inbox) Used() []Used {
 	}{
 		{c.ID, "event_id"}, {c.EventType, "event_type"}, {c.Source, "source"}, {c.AggregateID, "aggregate_id"}, {c.Payload, "payload"},
 		{c.ReceivedAt, "received_at"}, {c.ProcessedAt, "processed_at"}, {c.Error, "error"}, {c.RetryCount, "retry_count"}, {c.TraceID, "trace_id"},
-		{c.AvailableAt, "available_at"}, {c.Sequence, "sequence"},
+		{c.AvailableAt, "available_at"}, {c.Sequence, "sequence"}, {c.Priority, "priority_value"},
 	} {
 		if column.name != "" {
 			used = append(used, Used{i.Own.shape(column.name), column.as})

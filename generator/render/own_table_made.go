@@ -10,9 +10,12 @@ import (
 // What an inbox has on a table of the user's, which attach() creates.
 
 // TriggerEvents are what the triggers of an inbox fire after, as their names end.
-var TriggerEvents = []string{"updated", "deleted", "inserted", "moved", "truncated", "applied", "notify", "feed", "ordered", "reordered", "marked", "marked_applied"}
+var TriggerEvents = []string{
+	"updated", "deleted", "inserted", "moved", "truncated", "applied", "notify", "feed", "ordered", "reordered", "marked", "marked_applied",
+	"inserted_by_priority", "updated_by_priority", "deleted_by_priority", "applied_by_priority",
+}
 
-// fires reports whether the inbox has the trigger of an event: not where nobody is woken, there is no change feed, or no ordering.
+// fires reports whether the inbox has the trigger of an event: not where nobody is woken, there is no change feed, no ordering, or no priority.
 func (i Inbox) fires(event string) bool {
 	switch event {
 	case "notify":
@@ -21,6 +24,8 @@ func (i Inbox) fires(event string) bool {
 		return i.Feed.Name != ""
 	case "ordered", "reordered", "marked", "marked_applied":
 		return i.Ordering != nil
+	case "inserted_by_priority", "updated_by_priority", "deleted_by_priority", "applied_by_priority":
+		return i.Priority != nil
 	}
 	return true
 }
@@ -73,6 +78,11 @@ func (i Inbox) OnTable() string {
 	if i.Ordering != nil {
 		for _, name := range []string{"backlog_trigger", "backlog_updated_trigger", "backlog_marked_trigger", "backlog_applied_trigger"} {
 			add("inbox/"+name+".sql", i)
+		}
+	}
+	if i.Priority != nil {
+		for _, name := range []string{"inserted", "updated", "deleted", "applied"} {
+			add("inbox/priority_"+name+"_trigger.sql", i)
 		}
 	}
 	if i.Notify != nil {

@@ -140,7 +140,7 @@ type Ordering struct {
 // Priority makes an inbox hand out urgent messages first. It has either a Map or Tiers.
 type Priority struct {
 	Place   `yaml:"-"`
-	Column  string      `yaml:"column" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"The column that decides; default event_type with map, priority with tiers, which add an integer column of that name."`
+	Column  string      `yaml:"column" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"The column that decides; default event_type with map, priority with tiers, which add an integer column of that name to a managed inbox."`
 	Map     PriorityMap `yaml:"map" jsonschema_description:"Priority of each value of the column, lower first; 999 where absent."`
 	Tiers   Tiers       `yaml:"tiers" jsonschema_description:"Ranges of the column, each with a pending view and a schedule of its own; default: critical 1-2 (1s), normal 3-6 (5s), background 7-9 (30s)."`
 	MaxWait Duration    `yaml:"max_wait" jsonschema:"default=10m" jsonschema_description:"Every fourth claim begins with messages that have been due for longer, whatever their priority."`

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -175,5 +177,55 @@ func TestOwnTableUnderLoad(t *testing.T) {
 	}
 	if done := pgtest.One[int](t, conn, "select count(*) from app.done"); done < 50 {
 		t.Errorf("only %d messages were processed", done)
+	}
+}
+
+// TestOwnPriorityChanges: after an upgrade that changes what decides about the priority of messages in a table of the user's, or with which levels, the
+// backlog holds all that is pending, each message at its level.
+func TestOwnPriorityChanges(t *testing.T) {
+	versions := []struct{ priority, level string }{
+		{"", ""},
+		{"priority: {map: {refund: 1}}", "case event_type when 'refund' then 1 else 999 end"},
+		{"priority: {map: {refund: 3, other: 2}}", "case event_type when 'refund' then 3 when 'other' then 2 else 999 end"},
+		{"priority: {map: {'1': 5}, column: level}", "case level when 1 then 5 else 999 end"},
+		{"priority: {column: level, tiers: default}", "case when level in (1, 2) then 1 when level between 3 and 6 then 3 when level between 7 and 9 then 7 else 1000 end"},
+		{"priority: {column: level, tiers: [{name: all, min: 0, max: 9}]}", "case when level between 0 and 9 then 0 else 1000 end"},
+		{"ordering: {aggregate: event_type, sequence: level}", ""},
+		{"max_retries: 1, priority: {column: level, tiers: default}", "case when level in (1, 2) then 1 when level between 3 and 6 then 3 when level between 7 and 9 then 7 else 1000 end"},
+	}
+	const ddl = `create schema app;
+create table app.jobs (
+    event_id bigint primary key, event_type text not null, payload jsonb not null default '{}', received_at timestamptz not null default clock_timestamp(),
+    processed_at timestamptz, error text, retry_count integer not null default 0, level integer
+);
+`
+	db := pgtest.DB(t)
+	db.Exec(t, ddl+`insert into app.jobs (event_id, event_type, level, processed_at, retry_count)
+	select i, (array['refund', 'other', 'x'])[i % 3 + 1], nullif(i % 13, 12), case i % 5 when 0 then now() end, i % 4 from generate_series(1, 300) i`)
+	var released []upgrade.Manifest
+	for n, version := range versions {
+		e := installed.OverReleased(t, fmt.Sprintf("version: 1\nextension: {name: shop, version: 1.%d.0}\nschema: [schema.sql]\ninboxes:\n  - {name: jobs, table: app.jobs, %s}\n", n, version.priority), ddl, released...)
+		released = append(released, e.Manifest())
+		if n == 0 {
+			db.Exec(t, e.Install(generator.Plain))
+		} else if _, err := commandtest.Apply(t.Context(), db.Connect(t), e, commandtest.ApplyOptions{Released: released, Loss: true}); err != nil {
+			t.Fatal(pgtest.ErrorText(err))
+		}
+		if version.level == "" {
+			continue
+		}
+		most := 3
+		if strings.Contains(version.priority, "max_retries") {
+			most = 1
+		}
+		differ := pgtest.Column[string](t, db, fmt.Sprintf(`select concat_ws(' ', i.event_id, i.level, b.event_id, b.level)
+			from (select event_id::text, %s as level from app.jobs where processed_at is null and retry_count < %d) i
+			full join pgtrickle_internal.jobs_by_priority b on b.event_id = i.event_id and b.level = i.level
+			where i.event_id is null or b.event_id is null`, version.level, most))
+		if len(differ) > 0 {
+			t.Errorf("%s: %d differ: %v", version.priority, len(differ), differ[:min(len(differ), 5)])
+		}
+		db.Exec(t, "call pgtrickle.tick()")
+		db.Exec(t, "select pgtrickle.inbox_mark_processed('jobs', event_id) from pgtrickle.inbox_claim('jobs', 3)")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
@@ -21,16 +22,41 @@ extension: {name: urgent, version: 1.0.0}
 inboxes:
   - {name: mapped, priority: {map: {refund: 1, captured: 2}}, retry: {backoff: constant, initial: 2h}, max_attempts: 1000}
   - {name: tiered, priority: {tiers: default}, retry: none, max_attempts: 1000}
+  - name: own_mapped
+    table: pgtrickle.own_mapped
+    priority: {column: Kind, map: {refund: 1, captured: 2}}
+    columns: {available_at: available_at}
+    retry: {backoff: constant, initial: 2h}
+    max_attempts: 1000
+  - {name: own_tiered, table: pgtrickle.own_tiered, priority: {tiers: default, column: "How urgent"}, retry: none, max_attempts: 1000}
+schema: [schema.sql]
 `
+
+const priorityDDL = `create schema if not exists pgtrickle;
+create table pgtrickle.own_mapped (
+    event_id varchar primary key, event_type text not null default 't', payload jsonb not null, received_at timestamptz not null default clock_timestamp(),
+    processed_at timestamptz, error text, retry_count integer not null default 0, available_at timestamptz, "Kind" varchar(20)
+);
+create table pgtrickle.own_tiered (
+    event_id varchar primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null default clock_timestamp(),
+    processed_at timestamptz, error text, retry_count integer not null default 0, "How urgent" smallint
+);
+`
+
+// priorityDB is a database with inboxes of all kinds that have a priority.
+func priorityDB(t *testing.T) *pgtest.Database {
+	db := pgtest.DB(t)
+	db.Exec(t, priorityDDL+installed.Over(t, prioritySpec, priorityDDL).Install(generator.Plain))
+	return db
+}
 
 // TestPriorityModel lets workers claim, mark, fail, lease, give back and roll back while an application changes messages by plain statements, and compares
 // each claim and each list of pending messages with a model: by level, then by when a message became due.
 func TestPriorityModel(t *testing.T) {
-	extension := installed.Text(t, prioritySpec)
-	for _, inbox := range []string{"mapped", "tiered"} {
+	for _, inbox := range []string{"mapped", "tiered", "own_mapped", "own_tiered"} {
 		for seed := range uint64(4) {
 			t.Run(fmt.Sprint(inbox, seed), func(t *testing.T) {
-				m := &priorityModel{t: t, db: installed.DB(t, extension), inbox: inbox, rand: rand.New(rand.NewPCG(seed, 3)), due: map[string]entry{}}
+				m := &priorityModel{t: t, db: priorityDB(t), inbox: inbox, rand: rand.New(rand.NewPCG(seed, 3)), due: map[string]entry{}}
 				m.main = m.db.Connect(t)
 				m.began = pgtest.One[time.Time](t, m.main, "select clock_timestamp()")
 				for range 3 {
@@ -98,7 +124,7 @@ func (m *priorityModel) step() {
 	case 8:
 		m.one("select pgtrickle.inbox_mark_failed('%s', '%s', 'x')", m.inbox)
 	case 9:
-		if m.inbox == "mapped" {
+		if m.isMapped() {
 			m.release(1 + m.rand.IntN(2))
 		}
 	case 10, 11, 12:
@@ -111,36 +137,35 @@ func (m *priorityModel) step() {
 // release leases messages and gives them back: they are due anew.
 func (m *priorityModel) release(limit int) {
 	leased := m.free()
-	m.exec("select pgtrickle.inbox_release('mapped', array_agg(c.event_id), min(c.lease_id)) from pgtrickle.inbox_claim_lease('mapped', %d) c having count(*) > 0", limit)
+	m.exec("select pgtrickle.inbox_release('%s', array_agg(c.event_id), min(c.lease_id)) from pgtrickle.inbox_claim_lease('%[1]s', %d) c having count(*) > 0", m.inbox, limit)
 	for _, id := range leased[:min(limit, len(leased))] {
 		delete(m.due, id)
 	}
 }
 
+func (m *priorityModel) isMapped() bool { return strings.HasSuffix(m.inbox, "mapped") }
+
 func (m *priorityModel) column() string {
-	if m.inbox == "mapped" {
-		return "event_type"
+	if m.isMapped() {
+		return m.column0()
 	}
-	return "event_type, priority"
+	return "event_type, " + m.column0()
 }
 
 // column0 is the column that decides.
 func (m *priorityModel) column0() string {
-	if m.inbox == "mapped" {
-		return "event_type"
-	}
-	return "priority"
+	return map[string]string{"mapped": "event_type", "tiered": "priority", "own_mapped": `"Kind"`, "own_tiered": `"How urgent"`}[m.inbox]
 }
 
 func (m *priorityModel) value0() string {
-	if m.inbox == "mapped" {
+	if m.isMapped() {
 		return []string{"'refund'", "'captured'", "'other'", "''"}[m.rand.IntN(4)]
 	}
 	return []string{"null", "-1", "1", "2", "3", "6", "7", "9", "10", "5000"}[m.rand.IntN(10)]
 }
 
 func (m *priorityModel) value() string {
-	if m.inbox == "mapped" {
+	if m.isMapped() {
 		return m.value0()
 	}
 	return "'t', " + m.value0()
@@ -223,11 +248,11 @@ func (m *priorityModel) sorted(ids []string) []string {
 func (m *priorityModel) learn() {
 	high := pgtest.One[time.Time](m.t, m.main, "select coalesce(to_timestamp(pg_sequence_last_value(('pgtrickle_internal.' || $1 || '_high_watermark')::regclass)), 'epoch')", m.inbox)
 	now := pgtest.One[time.Time](m.t, m.main, "select clock_timestamp()")
-	level, available := "case event_type when 'refund' then 1 when 'captured' then 2 else 999 end", "coalesce(available_at, received_at)"
-	if m.inbox == "tiered" {
-		level, available = "case when priority in (1, 2) then 1 when priority between 3 and 6 then 3 when priority between 7 and 9 then 7 else 1000 end", "received_at"
+	level, available := "case %s when 'refund' then 1 when 'captured' then 2 else 999 end", "coalesce(available_at, received_at)"
+	if !m.isMapped() {
+		level, available = "case when %s in (1, 2) then 1 when %[1]s between 3 and 6 then 3 when %[1]s between 7 and 9 then 7 else 1000 end", "received_at"
 	}
-	rows, err := m.main.Query(m.t.Context(), fmt.Sprintf("select event_id, %s, %s from pgtrickle.%s where processed_at is null and retry_count < 3", level, available, m.inbox))
+	rows, err := m.main.Query(m.t.Context(), fmt.Sprintf("select event_id, "+level+", %s from pgtrickle.%s where processed_at is null and retry_count < 3", m.column0(), available, m.inbox))
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -273,7 +298,7 @@ func (m *priorityModel) compare() {
 // TestPriorityReadsWhatItTakes: what a claim reads grows neither with the messages of other levels nor with those that were processed while an old transaction
 // keeps their entries.
 func TestPriorityReadsWhatItTakes(t *testing.T) {
-	db := installed.DB(t, installed.Text(t, prioritySpec))
+	db := priorityDB(t)
 	old := db.Connect(t)
 	run(t, old, "begin isolation level repeatable read")
 	run(t, old, "select 1")
