@@ -20,10 +20,12 @@ func (b *builder) imperative(s *spec.Spec, view render.Extension) {
 		b.add("imperative/"+name+".sql", view)
 	}
 	b.add("imperative/pgt_inbox_script.sql", b.script(s, view))
-	for _, name := range []string{"pgt_detach_inbox", "pgt_attach_inbox", "pgt_lock_created", "pgt_adopt_inbox", "pgt_new_inbox", "pgt_track_table"} {
+	for _, name := range []string{
+		"pgt_detach_inbox", "pgt_attach_inbox", "pgt_lock_created", "pgt_adopt_inbox", "pgt_name_triggers", "pgt_new_inbox", "pgt_track_table", "pgt_require_created", "pgt_require_order", "pgt_take_down",
+	} {
 		b.add("imperative/"+name+".sql", view)
 	}
-	for _, name := range []string{"create_inbox", "enable_inbox_tracking", "drop_inbox"} {
+	for _, name := range []string{"create_inbox", "enable_inbox_tracking", "enable_inbox_ordering", "disable_inbox_ordering", "drop_inbox"} {
 		c := part{"imperative/" + name + ".sql", view}.create()
 		b.addCreated(c)
 		b.push(upgrade.Object{ // it creates and drops objects
@@ -50,114 +52,94 @@ func (b *builder) createdObjects(s *spec.Spec, view render.Extension, inbox rend
 	return apart.objects
 }
 
-// script collects the statements of inboxes that functions create. What those with tables of their own and those over tables of users have in common is there once.
+// scriptParts are the parts of the script: what creates an inbox, then what drops it.
+var scriptParts = []string{
+	"table",        // of those that have one, and sequences
+	"ordering",     // the backlog of those that hand out messages in sequence
+	"code",         // functions, views, triggers and rights, which an upgrade creates again
+	"dead letters", // views that an inbox may lack
+	"statistics",
+	"on table",  // indexes and triggers on a table of a user's
+	"id index",  // that it may need
+	"drop code", // what code, dead letters and statistics create, but for triggers and their functions
+	"drop trigger functions",
+	"drop ordering",
+	"drop sequences",
+	"drop index",
+}
+
+// script collects the statements of inboxes that functions create. What kinds of them have in common is there once.
 func (b *builder) script(s *spec.Spec, view render.Extension) *render.Script {
 	script := render.NewScript(view)
-	var table, code, dead, stats, uncode, untrigger, unsequence, unindex []statements
-	add := func(list *[]statements, of kindOf, sql string) {
-		*list = append(*list, statements{of, script.Format(sql)})
-	}
-	tracked := *view.Tracked
-	rows := fmt.Sprintf("create view %s as\nselect %s\nfrom %s i;\n", tracked.Rows, tracked.RowList(), tracked.Table)
-	add(&code, ofTracked, rows)
-	for _, o := range merged(b.createdObjects(s, view, *view.FromSQL), b.createdObjects(s, view, tracked)) {
-		sql := o.SQL + o.CommentSQL()
-		function := strings.HasPrefix(o.Template, "inbox/pgt_") // of triggers, which stay where they are
-		switch {
-		case o.Kind == "table":
-			add(&table, o.of, sql)
-		case o.Kind == "sequence":
-			add(&table, o.of, sql)
-			add(&unsequence, o.of, dropIfExists(o.Drop))
-		case o.Kind == "index":
-			add(&table, o.of, sql)
-			add(&unindex, o.of, "drop index if exists "+o.Signature+";\n")
-		case o.Kind == "row": // create_inbox inserts them
-		case o.Kind == "trigger":
-			add(&code, o.of, strings.Replace(sql, "create trigger", "create or replace trigger", 1))
-		case o.Template == "inbox/dlq_view":
-			add(&dead, o.of, sql+grantSelect(o.Signature, s.Roles.Consumer))
-		case o.Template == "inbox/stats_view":
-			add(&stats, o.of, sql+grantSelect(o.Signature, s.Roles.Monitor))
-		case function:
-			add(&code, o.of, strings.Replace(sql, "create function", "create or replace function", 1))
-			add(&untrigger, o.of, dropIfExists(o.Drop))
-		case o.Kind != "role":
-			add(&code, o.of, sql)
-		}
-		if !function && (o.Kind == "function" || o.Kind == "view") {
-			add(&uncode, o.of, dropIfExists(o.Drop))
+	parts := map[string][]shared{}
+	for n, kind := range view.Kinds {
+		for name, statements := range b.kindStatements(s, view, kind, script) {
+			if strings.HasPrefix(name, "drop ") {
+				slices.Reverse(statements)
+			}
+			parts[name] = merge(parts[name], statements, n)
 		}
 	}
-	slices.Reverse(uncode)
-	add(&uncode, ofTracked, fmt.Sprintf("drop view if exists %s;\n", tracked.Rows))
-	script.Table, script.Code, script.DeadLetter, script.Stats = quoted(table), quoted(code), quoted(dead), quoted(stats)
-	script.Uncode, script.Untrigger, script.Unsequence, script.Unindex = quoted(uncode), quoted(untrigger), quoted(unsequence), quoted(unindex)
-	var onTable, idIndex []statements
-	add(&onTable, ofAll, tracked.OverTable())
-	tracked.Own.IDIndex = render.Name{Schema: tracked.OrderIndex.Schema, Name: "~id_index~"}
-	add(&idIndex, ofAll, render.Must("inbox/id_index.sql", tracked)+fmt.Sprintf("comment on index %s is %s;\n", tracked.Own.IDIndex, sqltext.Literal(tracked.IndexComment())))
-	script.OnTable, script.IDIndex = quoted(onTable), quoted(idIndex)
+	for _, name := range scriptParts {
+		script.Parts = append(script.Parts, render.ScriptPart{Name: name, Expression: expression(view.Kinds, parts[name])})
+	}
 	return script
 }
 
-// kindOf says which inboxes have an object that functions create.
-type kindOf int
+// statement is one of a part of the script, known by what it creates or drops.
+type statement struct{ id, sql string }
 
-const (
-	ofAll kindOf = iota
-	ofManaged
-	ofTracked
-)
-
-type objectOf struct {
-	upgrade.Object
-	of kindOf
-}
-
-// statements are SQL of some inboxes.
-type statements struct {
-	of  kindOf
-	sql string
-}
-
-// merged merges the objects of two kinds of inboxes, each in its order.
-func merged(managed, tracked []upgrade.Object) (all []objectOf) {
-	for _, o := range tracked {
-		n := slices.IndexFunc(managed, func(m upgrade.Object) bool { return m.ID() == o.ID() && m.SQL == o.SQL })
-		if n < 0 {
-			all = append(all, objectOf{o, ofTracked})
-			continue
-		}
-		for _, m := range managed[:n] {
-			all = append(all, objectOf{m, ofManaged})
-		}
-		all, managed = append(all, objectOf{o, ofAll}), managed[n+1:]
+// kindStatements are the statements of a kind of inboxes, by the parts of the script, in the order in which they create objects.
+func (b *builder) kindStatements(s *spec.Spec, view render.Extension, kind render.CreatedKind, script *render.Script) map[string][]statement {
+	parts := map[string][]statement{}
+	add := func(part, id, sql string) {
+		parts[part] = append(parts[part], statement{id, script.Format(sql)})
 	}
-	for _, m := range managed {
-		all = append(all, objectOf{m, ofManaged})
+	if kind.Tracked {
+		add("code", "rows", fmt.Sprintf("create view %s as\nselect %s\nfrom %s i;\n", kind.Rows, kind.RowList(), kind.Table))
+		add("drop code", "rows", fmt.Sprintf("drop view if exists %s;\n", kind.Rows))
+		own := *kind.Own
+		own.IDIndex = render.Name{Schema: kind.OrderIndex.Schema, Name: "~id_index~"}
+		add("on table", "", kind.OverTable())
+		kind.Own = &own
+		add("id index", "", render.Must("inbox/id_index.sql", kind.Inbox)+fmt.Sprintf("comment on index %s is %s;\n", own.IDIndex, sqltext.Literal(kind.IndexComment())))
 	}
-	return all
-}
-
-// quoted is statements as an expression of pgt_inbox_script.
-func quoted(list []statements) string {
-	var parts []string
-	for n, s := range list {
-		if n+1 < len(list) && list[n+1].of == s.of {
-			list[n+1].sql = s.sql + list[n+1].sql
-			continue
+	for _, o := range b.createdObjects(s, view, kind.Inbox) {
+		id, sql := o.ID(), o.SQL+o.CommentSQL()
+		trigger := o.Kind == "function" && strings.Contains(sql, "\n    returns trigger\n") // which stay where they are
+		switch {
+		case o.Kind == "row": // functions insert them
+		case o.Kind == "role":
+		case strings.HasPrefix(o.Template, "inbox/backlog") && o.Kind == "index": // goes with its table
+			add("ordering", id, sql)
+		case o.Template == "inbox/backlog":
+			add("ordering", id, sql)
+			add("drop ordering", id, dropIfExists(o.Drop))
+		case o.Kind == "table":
+			add("table", id, sql)
+		case o.Kind == "sequence":
+			add("table", id, sql)
+			add("drop sequences", id, dropIfExists(o.Drop))
+		case o.Kind == "index":
+			add("table", id, sql)
+			add("drop index", id, "drop index if exists "+o.Signature+";\n")
+		case o.Kind == "trigger":
+			add("code", id, strings.Replace(sql, "create trigger", "create or replace trigger", 1))
+		case o.Template == "inbox/dlq_view":
+			add("dead letters", id, sql+grantSelect(o.Signature, s.Roles.Consumer))
+		case o.Template == "inbox/stats_view":
+			add("statistics", id, sql+grantSelect(o.Signature, s.Roles.Monitor))
+		case trigger:
+			add("code", id, strings.Replace(sql, "create function", "create or replace function", 1))
+			add("drop trigger functions", id, dropIfExists(o.Drop))
+		default:
+			add("code", id, sql)
 		}
-		part := "$sql$\n" + s.sql + "$sql$"
-		switch s.of {
-		case ofManaged:
-			part = "case when v_inbox.is_managed then " + part + " else '' end"
-		case ofTracked:
-			part = "case when v_inbox.is_managed then '' else " + part + " end"
+		if !trigger && (o.Kind == "function" || o.Kind == "view") {
+			add("drop code", id, dropIfExists(o.Drop))
 		}
-		parts = append(parts, part)
 	}
-	return strings.Join(parts, " || ")
+	return parts
 }
 
 // grantSelect lets a role read a view.

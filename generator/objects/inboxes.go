@@ -33,15 +33,19 @@ func (b *builder) inboxes(view render.Extension) {
 		b.add("catalog/pgt_inbox_retiring.sql", view)
 		names = append(names, "pgt_inbox_retired", "pgt_inbox_note_ids")
 	}
-	if len(view.Ordered()) > 0 {
+	if view.FromSQL != nil {
+		b.add("catalog/pgt_inbox_ordering_config.sql", view, dumpedWhere(fmt.Sprintf("where inbox_name in (select c.inbox_name from %s c where c.is_imperative)", view.In("pgt_inbox_config"))))
+	} else if view.OrdersInboxes() {
 		b.add("catalog/pgt_inbox_ordering_config.sql", view)
+	}
+	if view.OrdersInboxes() {
 		names = append(names, "pgt_inbox_order_tick")
 	}
 	if len(view.Prioritized()) > 0 {
 		b.add("catalog/pgt_inbox_priority_config.sql", view)
 		names = append(names, "pgt_inbox_level_watermarks")
 	}
-	if len(view.Contiguous()) > 0 {
+	if view.WaitsForNumbers() {
 		b.add("catalog/pgt_inbox_sequences.sql", view, dumpedWhere("where is_expired"))
 	}
 	if view.Journals() {

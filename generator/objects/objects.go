@@ -1,6 +1,6 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
 //
-// Files call downwards: objects, imperative, inboxes, inbox_ordering, inbox_priority, inbox_journal, inbox_tenants, first_names, stream_tables, immediate, outboxes, frame, surface,
+// Files call downwards: objects, imperative, imperative_merge, inboxes, inbox_ordering, inbox_priority, inbox_journal, inbox_tenants, first_names, stream_tables, immediate, outboxes, frame, surface,
 // grants, policies, schemas, made, made_outboxes, relations, drop, build, sections, mentions, problems.
 package objects
 
@@ -132,7 +132,7 @@ func (b *builder) interfaces(view render.Extension) {
 		} {
 			b.add("inbox/"+template+".sql", view)
 		}
-		if len(view.Ordered()) > 0 {
+		if view.OrdersInboxes() {
 			b.add("inbox/inbox_ordering_gaps.sql", view)
 		}
 	}

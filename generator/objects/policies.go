@@ -32,10 +32,10 @@ func sharedTables(view render.Extension) (tables []sharedTable) {
 			sharedTable{view.InInternal("pgt_inbox_leases"), "", "all", "", "inbox"},
 			sharedTable{view.InInternal("pgt_inbox_dead"), "", "select", "select", "inbox"},
 		)
-		if len(view.Ordered()) > 0 {
+		if view.OrdersInboxes() {
 			tables = append(tables, sharedTable{view.In("pgt_inbox_ordering_config"), "", "select", "select", "inbox"})
 		}
-		if len(view.Contiguous()) > 0 {
+		if view.WaitsForNumbers() {
 			tables = append(tables, sharedTable{view.InInternal("pgt_inbox_sequences"), "", "select", "select", "inbox"})
 		}
 		if len(view.Prioritized()) > 0 {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -24,23 +23,36 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 		view.Inboxes[n].Windows, view.Inboxes[n].WithTenants = view.Windows(), len(view.Tenants()) > 0
 	}
 	if s.Extension.Imperative {
-		any := spec.NewInbox(render.AnyInbox, render.AnySchema)
-		any.MaxRetries = render.AnyRetries
-		inbox := viewOfInbox(s, &any)
-		managed, tracked := inbox.StandIn(false), inbox.StandIn(true)
-		tracked.Own.Roles = ownRoles(&any)
-		view.FromSQL, view.Tracked = &managed, &tracked
+		view.Kinds = createdKinds(s)
+		view.FromSQL, view.Tracked = &view.Kinds[0].Inbox, &view.Kinds[1].Inbox
 	}
 	view.Outboxes, view.Groups = viewOfOutboxes(s)
 	view.GroupLock = groupLock(s)
 	return view
 }
 
+// createdKinds are the kinds of inboxes that functions create, those without ordering first, and of each those with tables of their own.
+func createdKinds(s *spec.Spec) (kinds []render.CreatedKind) {
+	for _, mode := range []string{"", spec.OrderingMonotonic, spec.OrderingContiguous} {
+		any := spec.NewInbox(render.AnyInbox, render.AnySchema)
+		any.MaxRetries = render.AnyRetries
+		inbox := viewOfInbox(s, &any)
+		if mode != "" {
+			any.Ordering = &spec.Ordering{Aggregate: "~aggregate_column~", Sequence: "~sequence_column~", Start: 1, Mode: mode, OnDeadLetter: spec.DeadLetterBlock}
+			inbox.Ordering = orderingOf(s, &any, mode == spec.OrderingMonotonic)
+		}
+		managed, tracked := inbox.StandIn(false), inbox.StandIn(true)
+		tracked.Own.Roles = ownRoles(&any)
+		kinds = append(kinds, render.CreatedKind{Inbox: managed, Mode: mode}, render.CreatedKind{Inbox: tracked, Tracked: true, Mode: mode})
+	}
+	return kinds
+}
+
 // settingsOf are the settings that something of a spec reads.
 func settingsOf(s *spec.Spec, view render.Extension) []render.Setting {
 	readers := map[spec.Reader]bool{
 		spec.OfInboxes:        view.HasInboxes(),
-		spec.OfOrderedInboxes: slices.ContainsFunc(s.Inboxes, func(i spec.Inbox) bool { return i.Ordering != nil }),
+		spec.OfOrderedInboxes: view.OrdersInboxes(),
 		spec.OfOutboxes:       len(view.Outboxes) > 0,
 		spec.OfChanges:        len(view.MadeOutboxes()) > 0,
 	}

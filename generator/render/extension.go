@@ -13,8 +13,9 @@ type Extension struct {
 	Version   string
 	Every     time.Duration // between two ticks
 	Inboxes   []Inbox
-	FromSQL   *Inbox // stands for inboxes that functions create at run time; nil if none do
-	Tracked   *Inbox // the same for those over tables of users
+	FromSQL   *Inbox        // stands for inboxes that functions create at run time; nil if none do
+	Tracked   *Inbox        // the same for those over tables of users
+	Kinds     []CreatedKind // all kinds of those
 	Outboxes  []Outbox
 	Groups    []Group
 	GroupLock string // first key of the advisory locks of consumer groups

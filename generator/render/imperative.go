@@ -17,6 +17,15 @@ const (
 	AnyRetries = 1_000_000_007
 )
 
+// OrdersInboxes reports whether an inbox hands out its messages in sequence, or may come to.
+func (e Extension) OrdersInboxes() bool { return e.FromSQL != nil || len(e.Ordered()) > 0 }
+
+// WaitsForNumbers reports whether an inbox waits for missing numbers, or may come to.
+func (e Extension) WaitsForNumbers() bool { return e.FromSQL != nil || len(e.Contiguous()) > 0 }
+
+// FiredInOrder are the events of the triggers that functions add to tables of users, those of inboxes with ordering last.
+func (e Extension) FiredInOrder() []string { return e.Kinds[len(e.Kinds)-1].Fired() }
+
 // kinds are the inboxes of the spec and, where functions create others, one that stands for those.
 func (e Extension) kinds() []Inbox {
 	if e.FromSQL == nil {
@@ -41,6 +50,13 @@ func (e Extension) Fn(name string, suffix ...string) Name {
 	return e.In(name)
 }
 
+// CreatedKind is a kind of inboxes that functions create, with one that stands for them. Another way to hand out messages is another mode.
+type CreatedKind struct {
+	Inbox
+	Tracked bool   // over tables of users
+	Mode    string // of ordering; empty for none
+}
+
 // StandIn makes an inbox one that stands for those that functions create: with tables of their own, or, if tracked, over tables of users. What the two
 // have in common has the same text.
 func (i Inbox) StandIn(tracked bool) Inbox {
@@ -50,6 +66,12 @@ func (i Inbox) StandIn(tracked bool) Inbox {
 	i.Columns = Columns{
 		ID: "~id_column~", EventType: "~event_type_column~", ReceivedAt: "~received_at_column~", ProcessedAt: "~processed_at_column~", Error: "~error_column~",
 		RetryCount: "~retry_count_column~", AvailableAt: "available_at",
+	}
+	if i.Ordering != nil {
+		o := *i.Ordering
+		o.Lock = inserted("v_lock::text")
+		o.Backlog.Name, o.DueIndex.Name = "~backlog~", "~backlog_due~"
+		i.Ordering = &o
 	}
 	if !tracked {
 		return i
@@ -116,24 +138,17 @@ func (e Extension) NoDelay() string {
 // One reports whether it is the view of a single inbox that a function creates.
 func (e Extension) One() bool { return e.one }
 
-// Script is the statements of inboxes that functions create, for format(): those that all have, those with tables of their own, and those over tables
-// of users, which are tracked.
+// Script is the statements of inboxes that functions create, for format(), as expressions by the name of a part.
 type Script struct {
 	Extension
-	Table      string // of those that have one, and sequences
-	Code       string // functions, views, triggers and rights, which an upgrade creates again
-	DeadLetter string
-	Stats      string
-	OnTable    string // indexes and triggers on a table of a user's
-	IDIndex    string // an index that it may need
-	Uncode     string // drops what Code, DeadLetter and Stats create, but for triggers and their functions
-	Untrigger  string // drops functions of triggers
-	Unsequence string // drops sequences
-	Unindex    string // drops the index
+	Parts []ScriptPart
 
 	names *regexp.Regexp
 	args  []string
 }
+
+// ScriptPart is what a call of the script executes.
+type ScriptPart struct{ Name, Expression string }
 
 // NewScript begins a script.
 func NewScript(e Extension) *Script {
@@ -192,7 +207,17 @@ func (s *Script) value(name string) string {
 	case word == "id_index":
 		return "v_inbox.table_indexes[2]::text"
 	case isTrigger:
-		return fmt.Sprintf("v_inbox.table_triggers[%d]::text", slices.Index(TriggerEvents, event)+1)
+		return fmt.Sprintf("v_inbox.table_triggers[%d]::text", slices.Index(s.FiredInOrder(), event)+1)
+	case word == "aggregate_column" || word == "sequence_column":
+		return "v_order." + word + "::text"
+	case word == "backlog":
+		return "v_order.backlog::text"
+	case word == "backlog_due":
+		return fmt.Sprintf("%s.pgt_derived_name(p_inbox || case v_mode when 'contiguous' then '_backlog_due' else '_backlog_by_time_due' end)", s.Internal())
+	case word == "row_order_key":
+		return "case when v_inbox.is_managed then v_order.aggregate_column else 'order_key' end::text"
+	case word == "row_sequence":
+		return "case when v_inbox.is_managed then v_order.sequence_column else 'sequence' end::text"
 	default:
 		return "v_inbox." + word + "::text"
 	}

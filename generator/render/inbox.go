@@ -176,12 +176,16 @@ func (i Inbox) Listed(a string) string {
 	return a + "." + strings.Join(names[:half], ", "+a+".") + ",\n       " + a + "." + strings.Join(names[half:], ", "+a+".") + i.listedID(a)
 }
 
-// listedID is what ends the list for an inbox that stands for those that functions create: some have a column more.
+// listedID is what ends the list for an inbox that stands for those that functions create: some have columns more.
 func (i Inbox) listedID(a string) string {
-	if i.Any {
-		return insertedIf("case when v_inbox.is_managed then '' else ', " + a + ".id' end")
+	if !i.Any {
+		return ""
 	}
-	return ""
+	rest := "case when v_inbox.is_managed then '' else ', " + a + ".id' end"
+	if i.Ordering != nil {
+		rest += " || coalesce(', " + a + ".' || (v_columns #>> '{sequence,row}'), '')"
+	}
+	return insertedIf(rest)
 }
 
 // received are the columns that receiving a message sets, by the names that a managed inbox has for them. A computed id sets itself, and a table

@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ type OwnRole struct {
 	Nullable    bool // it has to take nulls
 	Either      bool // it may take nulls or not
 	Written     bool // by marks
+	Ordering    bool // named by the ordering
 }
 
 // TypeArray is an array of the types that it may have.
@@ -27,10 +29,37 @@ func (r OwnRole) TypeList() string {
 	return strings.Join(r.Types[:last], ", ") + " or " + r.Types[last]
 }
 
-// Parameter is that of enable_inbox_tracking which names the column; empty if its name is always the same.
+// Parameter is that of enable_inbox_tracking or enable_inbox_ordering which names the column; empty if its name is always the same.
 func (r OwnRole) Parameter() string {
-	if slices.Contains([]string{"id", "event_type", "processed_at", "retry_count", "error", "received_at"}, r.Field) {
+	if slices.Contains([]string{"id", "event_type", "processed_at", "retry_count", "error", "received_at", "aggregate", "sequence"}, r.Field) {
 		return "p_" + r.Field + "_column"
 	}
 	return ""
 }
+
+// Named is the column's name by rows of the catalog: of the inbox, and of its ordering. Null if the inbox has no such column.
+func (r OwnRole) Named(inbox, ordering string) string {
+	switch {
+	case r.Ordering:
+		return ordering + "." + r.Field + "_column"
+	case r.Parameter() != "":
+		return inbox + "." + r.Field + "_column"
+	case r.Name == "available_at":
+		return "case when " + inbox + ".has_delay then 'available_at' end"
+	}
+	return "'" + r.Name + "'"
+}
+
+// Nulls says whether the column has to take nulls, as pgt_require_table is told: an order by time needs a time of each message.
+func (r OwnRole) Nulls(ordering string) string {
+	switch {
+	case r.Name == "sequence":
+		return "case when " + ordering + ".mode = 'monotonic' then false end"
+	case r.Either:
+		return "null"
+	}
+	return strconv.FormatBool(r.Nullable)
+}
+
+// Roles are those of columns of tables that functions put inboxes over.
+func (e Extension) Roles() []OwnRole { return e.Kinds[len(e.Kinds)-1].Own.Roles }
