@@ -135,6 +135,26 @@ func (e Extension) NoDelay() string {
 	return "p_inbox in (" + strings.Join(names, ", ") + ")"
 }
 
+// WithoutSequence is a sequence that was given to an inbox without ordering. Inboxes that functions create have a function that looks at their own.
+func (e Extension) WithoutSequence(given string) string {
+	not, names := " not in (", []string(nil)
+	if e.FromSQL != nil {
+		not = " in ("
+	}
+	for _, i := range e.Inboxes {
+		if (i.Ordering == nil) == (e.FromSQL != nil) {
+			names = append(names, sqltext.Literal(i.Name))
+		}
+	}
+	switch {
+	case names != nil:
+		return "case when p_inbox" + not + strings.Join(names, ", ") + ") then " + given + " end"
+	case e.FromSQL != nil:
+		return "null"
+	}
+	return given
+}
+
 // One reports whether it is the view of a single inbox that a function creates.
 func (e Extension) One() bool { return e.one }
 

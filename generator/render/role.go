@@ -24,6 +24,9 @@ func (r Role) EventOutboxes() []Outbox {
 // HasInboxes reports whether it has rights on inboxes: on all it has, functions may create others.
 func (r Role) HasInboxes() bool { return len(r.Inboxes) > 0 || r.Of == "" && r.FromSQL != nil }
 
+// OrdersInboxes is HasInboxes for those whose messages have an order.
+func (r Role) OrdersInboxes() bool { return len(r.Ordered()) > 0 || r.Of == "" && r.FromSQL != nil }
+
 // Ordered are those of its inboxes whose messages have an order.
 func (r Role) Ordered() []Inbox {
 	return slices.DeleteFunc(slices.Clone(r.Inboxes), func(i Inbox) bool { return i.Ordering == nil })
