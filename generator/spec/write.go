@@ -32,6 +32,12 @@ func InboxesText(inboxes []Inbox, schema string) (string, error) {
 			item.Content = append(item.Content, scalarNode("max_retries"), &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.Itoa(i.MaxRetries)})
 		}
 		field("schedule", i.Schedule.String(), usual.Schedule.String())
+		if o := i.Ordering; o != nil {
+			item.Content = append(item.Content, scalarNode("ordering"), &yaml.Node{
+				Kind: yaml.MappingNode, Style: yaml.FlowStyle,
+				Content: []*yaml.Node{scalarNode("aggregate"), scalarNode(o.Aggregate), scalarNode("sequence"), scalarNode(o.Sequence)},
+			})
+		}
 		flag("dead_letter", i.DeadLetter)
 		flag("stats", i.Stats)
 		if kept := i.Retention.Processed; kept != nil {

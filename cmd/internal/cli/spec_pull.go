@@ -68,6 +68,9 @@ func inSpec(created live.CreatedInbox, schema string) spec.Inbox {
 	if every, err := spec.ParseDuration(created.Schedule); err == nil {
 		i.Schedule = spec.Schedule{Every: every}
 	}
+	if o := created.Ordering; o != nil {
+		i.Ordering = &spec.Ordering{Aggregate: o.Aggregate, Sequence: o.Sequence}
+	}
 	if !created.Managed {
 		i.Table = spec.Name{Schema: created.Schema, Name: created.Table}.Text()
 		columns := spec.DefaultColumns()

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -32,7 +33,20 @@ type CreatedInbox struct {
 	DeadLetter bool     `db:"with_dead_letter"`
 	Stats      bool     `db:"with_stats"`
 	Kept       *float64 `db:"kept"` // seconds
+
+	Ordering *CreatedOrdering `db:"-"` // nil if it hands out messages in the order of their arrival
 }
+
+// CreatedOrdering are the columns by which one hands out messages.
+type CreatedOrdering struct {
+	Inbox     string `db:"inbox_name"`
+	Aggregate string `db:"aggregate_column"`
+	Sequence  string `db:"sequence_column"`
+}
+
+const createdOrderingQuery = `
+	select o.inbox_name, o.aggregate_column::text as aggregate_column, o.sequence_column::text as sequence_column
+	from %[1]s.pgt_inbox_ordering_config o`
 
 const createdQuery = `
 	select c.inbox_name, c.inbox_schema::text as inbox_schema, c.inbox_table::text as inbox_table, c.is_managed, c.id_column::text as id_column,
@@ -63,6 +77,20 @@ func ReadCreated(ctx context.Context, conn *pgx.Conn, schema string) (created Cr
 			return err
 		}
 		created.Inboxes, err = collect[CreatedInbox](reader{ctx, tx, schema}, createdQuery)
+		if err != nil {
+			return err
+		}
+		err = tx.QueryRow(ctx, "select to_regclass($1) is not null", sqltext.Qualified(schema, "pgt_inbox_ordering_config")).Scan(&there)
+		if err != nil || !there { // of a version that could not order them
+			return err
+		}
+		orderings, err := collect[CreatedOrdering](reader{ctx, tx, schema}, createdOrderingQuery)
+		for n := range created.Inboxes {
+			i := &created.Inboxes[n]
+			if at := slices.IndexFunc(orderings, func(o CreatedOrdering) bool { return o.Inbox == i.Name }); at >= 0 {
+				i.Ordering = &orderings[at]
+			}
+		}
 		return err
 	})
 	return created, err
