@@ -30,6 +30,7 @@ var fromSQLVersions = []string{
 }
 
 const createdInSpec = "schema: [schema.sql]\ninboxes: [{name: payments}, {name: letters, schema: app, max_retries: 2, retention: {processed: 0s}},\n" +
+	"  {name: turns, ordering: {sequence: \"the 'number\"}},\n" +
 	"  {name: orders, table: app.orders, max_retries: 2, columns: {id: no, received_at: got, available_at: available_at}}]\n"
 
 // trackedDDL is tables of an application: over one of them the spec puts an inbox later, too.
@@ -69,6 +70,12 @@ var fromSQLStates = []string{
 	"select pg_get_indexdef(indexrelid) || coalesce(obj_description(indexrelid, 'pg_class'), '') from pg_index where indrelid = 'app.orders'::regclass",
 	"select o::text from app.\"odd \"\"t'able\" o", "select event_id from box.inbox_pending('Odd \"tracked')",
 	"select pg_get_triggerdef(oid) || tgenabled::text from pg_trigger where tgrelid = 'app.\"odd \"\"t''able\"'::regclass",
+	"select t::text from box.turns t", "select event_id from box.next_turns", "select n::text from box.\"next_Odd \"\"tracked\" n",
+	"select concat_ws(' ', no, event_id, sequence) from box.inbox_pending('turns') with ordinality p (event_id, et, s, a, p, r, c, t, sequence, prio, no)",
+	"select concat_ws(' ', aggregate_id, missing_from, missing_to) from box.inbox_ordering_gaps('turns')", "select o::text from box.pgt_inbox_ordering_config o",
+	"select concat_ws(' ', inbox_name, aggregate_key, max(last_sequence)) from box_internal.pgt_inbox_sequences group by inbox_name, aggregate_key",
+	"select concat_ws(' ', aggregate_key, sequence, event_id) from box_internal.turns_backlog",
+	"select concat_ws(' ', tgname, tgenabled) from pg_trigger where tgrelid = 'box.turns'::regclass",
 }
 
 // createdVersions are the first versions, and their manifests.
@@ -113,7 +120,14 @@ func fillCreated(t *testing.T, conn *pgx.Conn) {
 		"select box.inbox_receive('Odd \"one', i, 't', '{}'), box.inbox_receive('payments', i, 't', '{}') from generate_series(1, 3) i",
 		"select box.inbox_mark_processed('letters', event_id) from box.inbox_claim('letters', 10)",
 		"select box.inbox_mark_failed('letters', '20', 'x'), box.inbox_mark_failed('letters', '20', 'x'), box.inbox_mark_failed('letters', '21', 'x')",
+		"select box.create_inbox('turns', p_retention_hours => 1)", "alter table box.turns add column \"the 'number\" bigint",
+		"select box.inbox_receive('turns', i, 't', '{}', p_aggregate_id => 'A' || i % 2) from generate_series(1, 4) i",
+		"update box.turns set \"the 'number\" = event_id::bigint, received_at = now() - interval '3 days'",
+		`select box.enable_inbox_ordering('turns', p_sequence_column => 'the ''number'), box.enable_inbox_ordering('Odd "tracked', 'event_type')`,
+		"select box.inbox_mark_processed('turns', event_id) from box.inbox_claim('turns', 1)",
+		"update box.turns set processed_at = now() - interval '2 days' where processed_at is not null", "update box_internal.pgt_tasks set last_run_at = '-infinity' where task ~ 'turns'",
 		"call box.tick()", "call box.tick()",
+		"select box.inbox_receive('turns', i, 't', '{}', p_aggregate_id => 'A' || i % 2, p_sequence => i::text) from generate_series(7, 9) i",
 		"select box.inbox_mark_processed('letters', event_id) from box.inbox_claim('letters', 3)",
 		"delete from app.letters where event_id = '1'", "delete from app.orders where no = 9", "update app.orders set available_at = '2100-01-01' where no = 21",
 		"select box.pause_inbox('orders')", "update app.letters set available_at = '2100-01-01' where event_id = '21'", "select box.pause_inbox('letters')",
