@@ -105,7 +105,7 @@ func ownRoles(i *spec.Inbox) []render.OwnRole {
 			name = "event_id"
 		}
 		roles = append(roles, render.OwnRole{
-			Name: name, Field: r.field, Types: r.types, Optional: r.optional, Nullable: r.nullable, Either: r.either, Written: r.written, Ordering: r.ordering,
+			Name: name, Field: r.field, Types: r.types, Optional: r.optional, Nullable: r.nullable, Either: r.either, Written: r.written, Ordering: r.option == "ordering",
 		})
 	}
 	return roles
