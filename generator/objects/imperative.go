@@ -16,16 +16,16 @@ import (
 // imperative adds the functions that create and drop inboxes at run time. What these consist of are the objects of an inbox of the spec, and
 // functions that do for one of them what those that users call do for the inboxes of the spec.
 func (b *builder) imperative(s *spec.Spec, view render.Extension) {
-	for _, name := range []string{"pgt_derived_name", "pgt_inbox_function", "pgt_own_columns", "pgt_own_column", "pgt_own_list", "pgt_require_tracked"} {
+	for _, name := range []string{"pgt_derived_name", "pgt_inbox_function", "pgt_own_columns", "pgt_own_column", "pgt_own_list", "pgt_require_tracked", "pgt_level_of"} {
 		b.add("imperative/"+name+".sql", view)
 	}
 	b.add("imperative/pgt_inbox_script.sql", b.script(s, view))
 	for _, name := range []string{
-		"pgt_detach_inbox", "pgt_attach_inbox", "pgt_lock_created", "pgt_adopt_inbox", "pgt_name_triggers", "pgt_new_inbox", "pgt_track_table", "pgt_require_created", "pgt_require_order", "pgt_take_down",
+		"pgt_detach_inbox", "pgt_attach_inbox", "pgt_lock_created", "pgt_adopt_inbox", "pgt_name_triggers", "pgt_new_inbox", "pgt_track_table", "pgt_require_created", "pgt_require_order", "pgt_require_priority", "pgt_tiers", "pgt_take_down",
 	} {
 		b.add("imperative/"+name+".sql", view)
 	}
-	for _, name := range []string{"create_inbox", "enable_inbox_tracking", "enable_inbox_ordering", "disable_inbox_ordering", "drop_inbox"} {
+	for _, name := range []string{"create_inbox", "enable_inbox_tracking", "enable_inbox_ordering", "disable_inbox_ordering", "enable_inbox_priority", "disable_inbox_priority", "drop_inbox"} {
 		c := part{"imperative/" + name + ".sql", view}.create()
 		b.addCreated(c)
 		b.push(upgrade.Object{ // it creates and drops objects
@@ -37,7 +37,7 @@ func (b *builder) imperative(s *spec.Spec, view render.Extension) {
 
 // createdObjects are the objects of an inbox that functions create, and those that only such inboxes have.
 func (b *builder) createdObjects(s *spec.Spec, view render.Extension, inbox render.Inbox) []upgrade.Object {
-	apart := &builder{places: map[string]Origin{}, origins: map[string]Origin{}, errs: &diag.List{}, checks: b.checks, mark: b.mark, internal: b.internal}
+	apart := b.apart()
 	apart.inbox(view, inbox)
 	one := view.ForOne(inbox)
 	for _, template := range []string{
@@ -55,17 +55,35 @@ func (b *builder) createdObjects(s *spec.Spec, view render.Extension, inbox rend
 // scriptParts are the parts of the script: what creates an inbox, then what drops it.
 var scriptParts = []string{
 	"table",        // of those that have one, and sequences
-	"ordering",     // the backlog of those that hand out messages in sequence
+	"backlog",      // of those that hand out messages in sequence, or by priority
 	"code",         // functions, views, triggers and rights, which an upgrade creates again
 	"dead letters", // views that an inbox may lack
 	"statistics",
+	"level",     // of priority: what says where a claim starts
+	"tier",      // the view of its messages
 	"on table",  // indexes and triggers on a table of a user's
 	"id index",  // that it may need
 	"drop code", // what code, dead letters and statistics create, but for triggers and their functions
 	"drop trigger functions",
-	"drop ordering",
+	"drop backlog",
+	"drop level",
 	"drop sequences",
 	"drop index",
+}
+
+// levelObjects are the objects of a level of priority and of a tier, of which an inbox that a function creates has as many as it was told.
+func (b *builder) levelObjects(inbox render.Inbox) []upgrade.Object {
+	apart := b.apart()
+	apart.add("inbox/level_cursor.sql", render.Level{Inbox: inbox, Level: render.AnyLowest, Cursor: inbox.InInternal("~level_cursor~")})
+	apart.add("inbox/tier_view.sql", render.Tier{
+		Inbox: inbox, Tier: "~tier~", Min: render.AnyLowest, Max: render.AnyHighest, View: render.Name{Schema: render.AnySchema, Name: "~tier_view~"},
+	})
+	return apart.objects
+}
+
+// apart is a builder of objects that the extension does not have.
+func (b *builder) apart() *builder {
+	return &builder{places: map[string]Origin{}, origins: map[string]Origin{}, errs: &diag.List{}, checks: b.checks, mark: b.mark, internal: b.internal}
 }
 
 // script collects the statements of inboxes that functions create. What kinds of them have in common is there once.
@@ -86,6 +104,11 @@ func (b *builder) script(s *spec.Spec, view render.Extension) *render.Script {
 	return script
 }
 
+// ofBacklogs are the templates of backlogs of unprocessed messages.
+var ofBacklogs = []string{
+	"inbox/backlog", "inbox/backlog_due", "inbox/backlog_gaps", "inbox/priority_backlog", "inbox/priority_due", "inbox/claim_turn",
+}
+
 // statement is one of a part of the script, known by what it creates or drops.
 type statement struct{ id, sql string }
 
@@ -104,17 +127,28 @@ func (b *builder) kindStatements(s *spec.Spec, view render.Extension, kind rende
 		kind.Own = &own
 		add("id index", "", render.Must("inbox/id_index.sql", kind.Inbox)+fmt.Sprintf("comment on index %s is %s;\n", own.IDIndex, sqltext.Literal(kind.IndexComment())))
 	}
+	if kind.Priority != nil {
+		for _, o := range b.levelObjects(kind.Inbox) {
+			sql := o.SQL + o.CommentSQL()
+			if o.Kind == "sequence" {
+				add("level", o.Kind, strings.Replace(sql, "create sequence", "create sequence if not exists", 1)+grantSequence(o.Signature, s.Roles.Consumer))
+				add("drop level", o.Kind, dropIfExists(o.Drop))
+			} else {
+				add("tier", o.Kind, sql+grantSelect(o.Signature, s.Roles.Consumer))
+			}
+		}
+	}
 	for _, o := range b.createdObjects(s, view, kind.Inbox) {
 		id, sql := o.ID(), o.SQL+o.CommentSQL()
 		trigger := o.Kind == "function" && strings.Contains(sql, "\n    returns trigger\n") // which stay where they are
 		switch {
 		case o.Kind == "row": // functions insert them
 		case o.Kind == "role":
-		case strings.HasPrefix(o.Template, "inbox/backlog") && o.Kind == "index": // goes with its table
-			add("ordering", id, sql)
-		case o.Template == "inbox/backlog":
-			add("ordering", id, sql)
-			add("drop ordering", id, dropIfExists(o.Drop))
+		case slices.Contains(ofBacklogs, o.Template):
+			add("backlog", id, sql)
+			if o.Kind != "index" { // which goes with its table
+				add("drop backlog", id, dropIfExists(o.Drop))
+			}
 		case o.Kind == "table":
 			add("table", id, sql)
 		case o.Kind == "sequence":
@@ -139,6 +173,9 @@ func (b *builder) kindStatements(s *spec.Spec, view render.Extension, kind rende
 			add("drop code", id, dropIfExists(o.Drop))
 		}
 	}
+	if kind.Priority != nil {
+		add("drop code", "tiers", "/*~=v_untier~*/\n") // first, as they read what else goes
+	}
 	return parts
 }
 
@@ -148,6 +185,14 @@ func grantSelect(view, role string) string {
 		return ""
 	}
 	return sqltext.Wrap("grant select on " + view + " to " + sqltext.Ident(role) + ";\n")
+}
+
+// grantSequence lets a role move a sequence.
+func grantSequence(sequence, role string) string {
+	if role == "" {
+		return ""
+	}
+	return sqltext.Wrap("grant select, update on sequence " + sequence + " to " + sqltext.Ident(role) + ";\n")
 }
 
 // dropIfExists drops what may be gone.

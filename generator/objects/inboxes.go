@@ -33,16 +33,16 @@ func (b *builder) inboxes(view render.Extension) {
 		b.add("catalog/pgt_inbox_retiring.sql", view)
 		names = append(names, "pgt_inbox_retired", "pgt_inbox_note_ids")
 	}
+	var dumped []option
 	if view.FromSQL != nil {
-		b.add("catalog/pgt_inbox_ordering_config.sql", view, dumpedWhere(fmt.Sprintf("where inbox_name in (select c.inbox_name from %s c where c.is_imperative)", view.In("pgt_inbox_config"))))
-	} else if view.OrdersInboxes() {
-		b.add("catalog/pgt_inbox_ordering_config.sql", view)
+		dumped = append(dumped, dumpedWhere(fmt.Sprintf("where inbox_name in (select c.inbox_name from %s c where c.is_imperative)", view.In("pgt_inbox_config"))))
 	}
 	if view.OrdersInboxes() {
+		b.add("catalog/pgt_inbox_ordering_config.sql", view, dumped...)
 		names = append(names, "pgt_inbox_order_tick")
 	}
-	if len(view.Prioritized()) > 0 {
-		b.add("catalog/pgt_inbox_priority_config.sql", view)
+	if view.PrioritizesInboxes() {
+		b.add("catalog/pgt_inbox_priority_config.sql", view, dumped...)
 		names = append(names, "pgt_inbox_level_watermarks")
 	}
 	if view.WaitsForNumbers() {

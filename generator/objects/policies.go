@@ -38,7 +38,7 @@ func sharedTables(view render.Extension) (tables []sharedTable) {
 		if view.WaitsForNumbers() {
 			tables = append(tables, sharedTable{view.InInternal("pgt_inbox_sequences"), "", "select", "select", "inbox"})
 		}
-		if len(view.Prioritized()) > 0 {
+		if view.PrioritizesInboxes() {
 			tables = append(tables, sharedTable{view.In("pgt_inbox_priority_config"), "", "select", "select", "inbox"})
 		}
 		if len(view.Wired()) > 0 {

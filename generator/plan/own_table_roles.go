@@ -101,12 +101,22 @@ func ownRoles(i *spec.Inbox) []render.OwnRole {
 	var roles []render.OwnRole
 	for _, r := range rolesOf(i, &render.Columns{}) {
 		name := r.field
-		if name == "id" {
+		switch {
+		case name == "id":
 			name = "event_id"
+		case r.option == "priority": // a column of values for a map, or of numbers for tiers
+			numbers := r
+			numbers.types = levelTypes
+			roles = append(roles, sqlRole(r, "mapped"), sqlRole(numbers, "priority"))
+			continue
 		}
-		roles = append(roles, render.OwnRole{
-			Name: name, Field: r.field, Types: r.types, Optional: r.optional, Nullable: r.nullable, Either: r.either, Written: r.written, Ordering: r.option == "ordering",
-		})
+		roles = append(roles, sqlRole(r, name))
 	}
 	return roles
+}
+
+func sqlRole(r role, name string) render.OwnRole {
+	return render.OwnRole{
+		Name: name, Field: r.field, Types: r.types, Optional: r.optional, Nullable: r.nullable, Either: r.either, Written: r.written, Option: r.option,
+	}
 }

@@ -31,13 +31,18 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 	return view
 }
 
-// createdKinds are the kinds of inboxes that functions create, those without ordering first, and of each those with tables of their own.
+// createdKinds are the kinds of inboxes that functions create, those that hand out messages as they arrive first, and of each those with tables of their own.
 func createdKinds(s *spec.Spec) (kinds []render.CreatedKind) {
-	for _, mode := range []string{"", spec.OrderingMonotonic, spec.OrderingContiguous} {
+	for _, mode := range []string{"", spec.OrderingMonotonic, spec.OrderingContiguous, render.ByPriority} {
 		any := spec.NewInbox(render.AnyInbox, render.AnySchema)
 		any.MaxRetries = render.AnyRetries
 		inbox := viewOfInbox(s, &any)
-		if mode != "" {
+		switch mode {
+		case "":
+		case render.ByPriority:
+			any.Priority = spec.NewPriority("~priority_column~")
+			priorityOf(s, &any, &inbox)
+		default:
 			any.Ordering = &spec.Ordering{Aggregate: "~aggregate_column~", Sequence: "~sequence_column~", Start: 1, Mode: mode, OnDeadLetter: spec.DeadLetterBlock}
 			inbox.Ordering = orderingOf(s, &any, mode == spec.OrderingMonotonic)
 		}

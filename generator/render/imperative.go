@@ -15,6 +15,8 @@ const (
 	AnyInbox   = "~inbox~"
 	AnySchema  = "~schema~" // of what is made from the name
 	AnyRetries = 1_000_000_007
+	AnyLowest  = 1_000_000_009 // priority of a tier
+	AnyHighest = 1_000_000_021
 )
 
 // OrdersInboxes reports whether an inbox hands out its messages in sequence, or may come to.
@@ -23,8 +25,37 @@ func (e Extension) OrdersInboxes() bool { return e.FromSQL != nil || len(e.Order
 // WaitsForNumbers reports whether an inbox waits for missing numbers, or may come to.
 func (e Extension) WaitsForNumbers() bool { return e.FromSQL != nil || len(e.Contiguous()) > 0 }
 
-// FiredInOrder are the events of the triggers that functions add to tables of users, those of inboxes with ordering last.
-func (e Extension) FiredInOrder() []string { return e.Kinds[len(e.Kinds)-1].Fired() }
+// PrioritizesInboxes reports whether an inbox hands out urgent messages first, or may come to.
+func (e Extension) PrioritizesInboxes() bool { return e.FromSQL != nil || len(e.Prioritized()) > 0 }
+
+// ByPriority is the mode of inboxes that hand out urgent messages first.
+const ByPriority = "priority"
+
+// PriorityKind stands for the inboxes that hand out urgent messages first.
+func (e Extension) PriorityKind() Priority {
+	return *e.Kinds[slices.IndexFunc(e.Kinds, func(k CreatedKind) bool { return k.Priority != nil })].Priority
+}
+
+// FiredBy are the events of the triggers that functions add to tables of users for an option, ordering or priority, after those that all have.
+func (e Extension) FiredBy(option string) []string {
+	all := e.Kinds[1].Fired()
+	for _, kind := range e.Kinds {
+		if kind.Tracked && (option == "ordering" && kind.Ordering != nil || option == "priority" && kind.Priority != nil) {
+			return kind.Fired()[len(all):]
+		}
+	}
+	return nil
+}
+
+// place is where the names of triggers of a table have that for an event.
+func (e Extension) place(event string) int {
+	for _, kind := range e.Kinds {
+		if kind.Tracked && slices.Contains(kind.Fired(), event) {
+			return slices.Index(kind.Fired(), event) + 1
+		}
+	}
+	return 0
+}
 
 // kinds are the inboxes of the spec and, where functions create others, one that stands for those.
 func (e Extension) kinds() []Inbox {
@@ -54,7 +85,7 @@ func (e Extension) Fn(name string, suffix ...string) Name {
 type CreatedKind struct {
 	Inbox
 	Tracked bool   // over tables of users
-	Mode    string // of ordering; empty for none
+	Mode    string // of ordering, or ByPriority; empty for none
 }
 
 // StandIn makes an inbox one that stands for those that functions create: with tables of their own, or, if tracked, over tables of users. What the two
@@ -72,6 +103,11 @@ func (i Inbox) StandIn(tracked bool) Inbox {
 		o.Lock = inserted("v_lock::text")
 		o.Backlog.Name, o.DueIndex.Name = "~backlog~", "~backlog_due~"
 		i.Ordering = &o
+	}
+	if i.Priority != nil {
+		p := *i.Priority
+		p.Any, p.Levels = true, nil
+		i.Priority = &p
 	}
 	if !tracked {
 		return i
@@ -178,7 +214,7 @@ func NewScript(e Extension) *Script {
 
 // anyNames finds the words that stand for names, with what is made of them, and how they are quoted. The rest of a literal that names a relation of
 // the internal schema comes first, text that is put in last.
-const anyNames = `(\w*~inbox~\w*)"'|"(\w*~[a-z_]+~\w*)"|'(\w*~[a-z_]+~\w*)'|(\w*~[a-z_]+~\w*)|"~=([^"]+)~"|/\*~=((?s:.+?))~\*/|1000000007`
+const anyNames = `(\w*~inbox~\w*)"'|"(\w*~[a-z_]+~\w*)"|'(\w*~[a-z_]+~\w*)'|(\w*~[a-z_]+~\w*)|"~=([^"]+)~"|/\*~=((?s:.+?))~\*/|10000000(?:07|09|21)`
 
 // continued is where a literal that is too long for a line goes on in the next.
 var continued = regexp.MustCompile(`'\n\s*'`)
@@ -199,7 +235,9 @@ func (s *Script) Format(sql string) string {
 		case put != "":
 			return s.arg(s.put(put), "s")
 		default:
-			return s.arg("v_inbox.max_retries::text", "s")
+			return s.arg(map[string]string{
+				fmt.Sprint(AnyRetries): "v_inbox.max_retries::text", fmt.Sprint(AnyLowest): "p_item ->> 'min'", fmt.Sprint(AnyHighest): "p_item ->> 'max'",
+			}[found], "s")
 		}
 	})
 }
@@ -227,9 +265,15 @@ func (s *Script) value(name string) string {
 	case word == "id_index":
 		return "v_inbox.table_indexes[2]::text"
 	case isTrigger:
-		return fmt.Sprintf("v_inbox.table_triggers[%d]::text", slices.Index(s.FiredInOrder(), event)+1)
+		return fmt.Sprintf("v_inbox.table_triggers[%d]::text", s.place(event))
 	case word == "aggregate_column" || word == "sequence_column":
 		return "v_order." + word + "::text"
+	case word == "priority_column":
+		return "v_priority.priority_column::text"
+	case word == "row_priority_value":
+		return "v_value"
+	case word == "tier" || word == "tier_view" || word == "level_cursor":
+		return fmt.Sprintf("p_item ->> %s", sqltext.Literal(word))
 	case word == "backlog":
 		return "v_order.backlog::text"
 	case word == "backlog_due":
@@ -247,6 +291,13 @@ func (s *Script) value(name string) string {
 func (s *Script) put(what string) string {
 	row, column, isColumn := strings.Cut(what, ".")
 	switch {
+	case strings.HasPrefix(what, "level "):
+		switch row := strings.TrimPrefix(what, "level "); row {
+		case "old", "new":
+			return fmt.Sprintf("%[1]s.pgt_level_of(p_inbox, %[1]s.pgt_own_column(v_columns, %[2]s, 'priority_value'))", s.Internal(), sqltext.Literal(row))
+		default:
+			return fmt.Sprintf("%s.pgt_level_of(p_inbox, %s || quote_ident(v_value))", s.Internal(), sqltext.Literal(row+"."))
+		}
 	case strings.HasPrefix(what, "list "):
 		return fmt.Sprintf("%s.pgt_own_list(v_columns, %s)", s.Internal(), sqltext.Literal(strings.TrimPrefix(what, "list ")))
 	case isColumn && !strings.Contains(what, " ") && row != "v_inbox":

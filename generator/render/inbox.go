@@ -185,6 +185,9 @@ func (i Inbox) listedID(a string) string {
 	if i.Ordering != nil {
 		rest += " || coalesce(', " + a + ".' || (v_columns #>> '{sequence,row}'), '')"
 	}
+	if i.Priority != nil {
+		rest += " || coalesce(', " + a + ".' || (v_columns #>> '{priority,row}'), '')"
+	}
 	return insertedIf(rest)
 }
 

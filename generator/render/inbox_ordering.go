@@ -73,7 +73,7 @@ func (i Inbox) In(a, column string) string { return i.column(a, column, ColumnNa
 
 func (i Inbox) column(a, column string, managed ColumnName) string {
 	switch {
-	case a != "old" && a != "new" && i.Any && (column == "order_key" || column == "sequence"):
+	case a != "old" && a != "new" && i.Any && (column == "order_key" || column == "sequence" || column == "priority_value"):
 		return of(a, ColumnName("~row_"+column+"~"))
 	case i.Own == nil && !i.Any:
 		return of(a, managed)

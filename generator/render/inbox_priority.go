@@ -14,6 +14,7 @@ import (
 // The pending messages of an inbox stand in its backlog, in the order of their levels and, within a level, of when they became due. Levels are few and
 // known when the SQL is generated: those of a map of values, or one a tier, and one for all that has no place among them.
 type Priority struct {
+	Any     bool // it stands for those of inboxes that functions create
 	Column  ColumnName
 	Map     []Mapped // values of the column; empty if there are tiers
 	Tiers   []Tier
@@ -52,6 +53,9 @@ func (i Inbox) PriorityOf(a string) string { return i.column(a, "priority_value"
 
 // LevelOf is the level of row a, as lines that stand at an indentation.
 func (i Inbox) LevelOf(a, indent string) string {
+	if i.Any {
+		return inserted("level " + a)
+	}
 	p, column := i.Priority, i.PriorityOf(a)
 	lines := []string{"case"}
 	if len(p.Tiers) == 0 {
@@ -69,7 +73,10 @@ func (i Inbox) LevelOf(a, indent string) string {
 
 // ShownPriority is the priority of row i, of which row b of the backlog is the entry, as functions return it.
 func (i Inbox) ShownPriority() string {
-	if len(i.Priority.Tiers) == 0 {
+	switch {
+	case i.Any:
+		return inserted("case when v_priority.tiers is null then 'b.level' else 'i.' || quote_ident(v_value) end")
+	case len(i.Priority.Tiers) == 0:
 		return "b.level"
 	}
 	return i.PriorityOf("i")
@@ -89,11 +96,17 @@ func (i Inbox) BacklogRows(from string) string {
 
 // Numbers lists the levels.
 func (p Priority) Numbers(indent string) string {
+	if p.Any {
+		return inserted("array_to_string(v_priority.levels, ', ')")
+	}
 	return p.listed(indent, func(l Level) string { return fmt.Sprint(l.Level) })
 }
 
 // Cursors lists the sequences that hold where the next claim of each level starts.
 func (p Priority) Cursors(indent string) string {
+	if p.Any {
+		return inserted("v_cursors")
+	}
 	return p.listed(indent, func(l Level) string { return l.Cursor.Regclass() })
 }
 
@@ -160,7 +173,52 @@ func (e Extension) Tiered() []Inbox {
 	return slices.DeleteFunc(e.Prioritized(), func(i Inbox) bool { return len(i.Priority.Tiers) == 0 })
 }
 
-// Mapped lists the inboxes whose messages get their priority by the value of a column.
-func (e Extension) Mapped() []Inbox {
-	return slices.DeleteFunc(e.Prioritized(), func(i Inbox) bool { return len(i.Priority.Tiers) > 0 })
+// ByMap is the condition that the priority of inbox p_inbox follows from the value of a column; empty if none has such.
+func (e Extension) ByMap() string {
+	if len(e.Prioritized()) > 0 && e.one {
+		return inserted("(v_priority.tiers is null)::text")
+	}
+	var names []string
+	for _, i := range e.Prioritized() {
+		if len(i.Priority.Tiers) == 0 {
+			names = append(names, sqltext.Literal(i.Name))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "p_inbox in (" + strings.Join(names, ", ") + ")"
 }
+
+// WithoutPriority is a priority that was given to an inbox whose messages carry none. Inboxes that functions create have a function that looks at their own.
+func (e Extension) WithoutPriority(given string) string {
+	if e.FromSQL != nil {
+		var names []string
+		for _, i := range e.Inboxes {
+			if i.Priority == nil || len(i.Priority.Tiers) == 0 {
+				names = append(names, sqltext.Literal(i.Name))
+			}
+		}
+		if names == nil {
+			return "null"
+		}
+		return "case when p_inbox in (" + strings.Join(names, ", ") + ") then " + given + " end"
+	}
+	switch {
+	case len(e.Prioritized()) > 0 && e.one:
+		return "case when " + inserted("(v_priority.tiers is null)::text") + " then " + given + " end"
+	case len(e.Tiered()) > 0:
+		var names []string
+		for _, i := range e.Tiered() {
+			names = append(names, sqltext.Literal(i.Name))
+		}
+		return "case when p_inbox not in (" + strings.Join(names, ", ") + ") then " + given + " end"
+	}
+	return given
+}
+
+// CarriesPriorities reports whether messages of an inbox bring their priority, or may.
+func (e Extension) CarriesPriorities() bool { return slices.ContainsFunc(e.Inboxes, Inbox.Carries) }
+
+// Carries reports whether messages of an inbox bring their priority, or may.
+func (i Inbox) Carries() bool { return i.Columns.Priority != "" || i.Any && i.Priority != nil }

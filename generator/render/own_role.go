@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,7 @@ type OwnRole struct {
 	Nullable    bool // it has to take nulls
 	Either      bool // it may take nulls or not
 	Written     bool // by marks
-	Ordering    bool // named by the ordering
+	Option      string // ordering or priority, if that names it
 }
 
 // TypeArray is an array of the types that it may have.
@@ -29,19 +30,26 @@ func (r OwnRole) TypeList() string {
 	return strings.Join(r.Types[:last], ", ") + " or " + r.Types[last]
 }
 
-// Parameter is that of enable_inbox_tracking or enable_inbox_ordering which names the column; empty if its name is always the same.
+// Parameter is that of the function which names the column; empty if its name is always the same.
 func (r OwnRole) Parameter() string {
+	if r.Option == "priority" {
+		return "p_priority_column"
+	}
 	if slices.Contains([]string{"id", "event_type", "processed_at", "retry_count", "error", "received_at", "aggregate", "sequence"}, r.Field) {
 		return "p_" + r.Field + "_column"
 	}
 	return ""
 }
 
-// Named is the column's name by rows of the catalog: of the inbox, and of its ordering. Null if the inbox has no such column.
-func (r OwnRole) Named(inbox, ordering string) string {
+// Named is the column's name by rows of the catalog: of the inbox, of its ordering and of its priority. Null if the inbox has no such column.
+func (r OwnRole) Named(inbox, ordering, priority string) string {
 	switch {
-	case r.Ordering:
+	case r.Option == "ordering":
 		return ordering + "." + r.Field + "_column"
+	case r.Name == "mapped":
+		return fmt.Sprintf("case when %[1]s.tiers is null then %[1]s.priority_column end", priority)
+	case r.Name == "priority":
+		return fmt.Sprintf("case when %[1]s.tiers is not null then %[1]s.priority_column end", priority)
 	case r.Parameter() != "":
 		return inbox + "." + r.Field + "_column"
 	case r.Name == "available_at":
@@ -61,5 +69,21 @@ func (r OwnRole) Nulls(ordering string) string {
 	return strconv.FormatBool(r.Nullable)
 }
 
-// Roles are those of columns of tables that functions put inboxes over.
-func (e Extension) Roles() []OwnRole { return e.Kinds[len(e.Kinds)-1].Own.Roles }
+// Roles are those of columns of tables that functions put inboxes over: of inboxes of each kind.
+func (e Extension) Roles() (roles []OwnRole) {
+	for _, kind := range e.Kinds {
+		for _, role := range kind.roles() {
+			if !slices.ContainsFunc(roles, func(r OwnRole) bool { return r.Name == role.Name }) {
+				roles = append(roles, role)
+			}
+		}
+	}
+	return roles
+}
+
+func (k CreatedKind) roles() []OwnRole {
+	if k.Own == nil {
+		return nil
+	}
+	return k.Own.Roles
+}

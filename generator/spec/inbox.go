@@ -68,6 +68,13 @@ func NewInbox(name, schema string) Inbox {
 	return i
 }
 
+// NewPriority is the priority by a column of an inbox that a function created.
+func NewPriority(column string) *Priority {
+	p := &Priority{Column: column}
+	setDefaults(reflect.ValueOf(p).Elem())
+	return p
+}
+
 // Managed reports whether the generator owns the inbox's table.
 func (i *Inbox) Managed() bool { return i.Table == "" }
 
