@@ -11,10 +11,10 @@ import (
 type OwnRole struct {
 	Name, Field string // of a managed inbox's column, and in a spec
 	Types       []string
-	Optional    bool // the table may lack it
-	Nullable    bool // it has to take nulls
-	Either      bool // it may take nulls or not
-	Written     bool // by marks
+	Optional    bool   // the table may lack it
+	Nullable    bool   // it has to take nulls
+	Either      bool   // it may take nulls or not
+	Written     bool   // by marks
 	Option      string // ordering or priority, if that names it
 }
 

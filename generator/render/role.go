@@ -28,7 +28,9 @@ func (r Role) HasInboxes() bool { return len(r.Inboxes) > 0 || r.Of == "" && r.F
 func (r Role) OrdersInboxes() bool { return len(r.Ordered()) > 0 || r.Of == "" && r.FromSQL != nil }
 
 // PrioritizesInboxes is HasInboxes for those that hand out urgent messages first.
-func (r Role) PrioritizesInboxes() bool { return len(r.Prioritized()) > 0 || r.Of == "" && r.FromSQL != nil }
+func (r Role) PrioritizesInboxes() bool {
+	return len(r.Prioritized()) > 0 || r.Of == "" && r.FromSQL != nil
+}
 
 // Ordered are those of its inboxes whose messages have an order.
 func (r Role) Ordered() []Inbox {

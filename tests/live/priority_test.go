@@ -18,7 +18,7 @@ import (
 
 const prioritySpec = `
 version: 1
-extension: {name: urgent, version: 1.0.0}
+extension: {name: urgent, version: 1.0.0, imperative: true}
 inboxes:
   - {name: mapped, priority: {map: {refund: 1, captured: 2}}, retry: {backoff: constant, initial: 2h}, max_attempts: 1000}
   - {name: tiered, priority: {tiers: default}, retry: none, max_attempts: 1000}
@@ -41,20 +41,32 @@ create table pgtrickle.own_tiered (
     event_id varchar primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null default clock_timestamp(),
     processed_at timestamptz, error text, retry_count integer not null default 0, "How urgent" smallint
 );
+create table pgtrickle.tracked_mapped (like pgtrickle.own_mapped including all);
+create table pgtrickle.tracked_tiered (like pgtrickle.own_tiered including all);
+`
+
+// createdSQL makes inboxes with priority by functions: a table of their own has its columns from the beginning.
+const createdSQL = `
+select pgtrickle.create_inbox(i) from unnest(array['created_mapped', 'created_tiered']) i;
+alter table pgtrickle.created_tiered add priority integer;
+select pgtrickle.enable_inbox_tracking(i, 'pgtrickle.' || i) from unnest(array['tracked_mapped', 'tracked_tiered']) i;
+select pgtrickle.enable_inbox_priority(i, c, '{"captured": 2, "refund": 1}') from (values ('created_mapped', 'event_type'), ('tracked_mapped', 'Kind')) v (i, c);
+select pgtrickle.enable_inbox_priority(i, c) from (values ('created_tiered', 'priority'), ('tracked_tiered', 'How urgent')) v (i, c);
 `
 
 // priorityDB is a database with inboxes of all kinds that have a priority.
 func priorityDB(t *testing.T) *pgtest.Database {
 	db := pgtest.DB(t)
 	db.Exec(t, priorityDDL+installed.Over(t, prioritySpec, priorityDDL).Install(generator.Plain))
+	db.Exec(t, createdSQL)
 	return db
 }
 
 // TestPriorityModel lets workers claim, mark, fail, lease, give back and roll back while an application changes messages by plain statements, and compares
 // each claim and each list of pending messages with a model: by level, then by when a message became due.
 func TestPriorityModel(t *testing.T) {
-	for _, inbox := range []string{"mapped", "tiered", "own_mapped", "own_tiered"} {
-		for seed := range uint64(4) {
+	for _, inbox := range []string{"mapped", "tiered", "own_mapped", "own_tiered", "created_mapped", "created_tiered", "tracked_mapped", "tracked_tiered"} {
+		for seed := range uint64(3) {
 			t.Run(fmt.Sprint(inbox, seed), func(t *testing.T) {
 				m := &priorityModel{t: t, db: priorityDB(t), inbox: inbox, rand: rand.New(rand.NewPCG(seed, 3)), due: map[string]entry{}}
 				m.main = m.db.Connect(t)
@@ -123,6 +135,9 @@ func (m *priorityModel) step() {
 		m.exec("call pgtrickle.tick()")
 	case 8:
 		m.one("select pgtrickle.inbox_mark_failed('%s', '%s', 'x')", m.inbox)
+		if m.delays() {
+			m.exec("update pgtrickle.%s set available_at = now() + interval '2 h' where available_at < now() + interval '1 h' and available_at > now()", m.inbox)
+		}
 	case 9:
 		if m.isMapped() {
 			m.release(1 + m.rand.IntN(2))
@@ -145,6 +160,9 @@ func (m *priorityModel) release(limit int) {
 
 func (m *priorityModel) isMapped() bool { return strings.HasSuffix(m.inbox, "mapped") }
 
+// delays reports whether a failure delays a message by seconds, which is too short for the model.
+func (m *priorityModel) delays() bool { return strings.HasPrefix(m.inbox, "created") || m.inbox == "tracked_mapped" }
+
 func (m *priorityModel) column() string {
 	if m.isMapped() {
 		return m.column0()
@@ -154,7 +172,10 @@ func (m *priorityModel) column() string {
 
 // column0 is the column that decides.
 func (m *priorityModel) column0() string {
-	return map[string]string{"mapped": "event_type", "tiered": "priority", "own_mapped": `"Kind"`, "own_tiered": `"How urgent"`}[m.inbox]
+	return map[string]string{
+		"mapped": "event_type", "tiered": "priority", "own_mapped": `"Kind"`, "own_tiered": `"How urgent"`,
+		"created_mapped": "event_type", "created_tiered": "priority", "tracked_mapped": `"Kind"`, "tracked_tiered": `"How urgent"`,
+	}[m.inbox]
 }
 
 func (m *priorityModel) value0() string {
@@ -251,6 +272,9 @@ func (m *priorityModel) learn() {
 	level, available := "case %s when 'refund' then 1 when 'captured' then 2 else 999 end", "coalesce(available_at, received_at)"
 	if !m.isMapped() {
 		level, available = "case when %s in (1, 2) then 1 when %[1]s between 3 and 6 then 3 when %[1]s between 7 and 9 then 7 else 1000 end", "received_at"
+	}
+	if m.inbox == "created_tiered" {
+		available = "coalesce(available_at, received_at)"
 	}
 	rows, err := m.main.Query(m.t.Context(), fmt.Sprintf("select event_id, "+level+", %s from pgtrickle.%s where processed_at is null and retry_count < 3", m.column0(), available, m.inbox))
 	if err != nil {
