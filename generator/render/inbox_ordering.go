@@ -102,7 +102,11 @@ func (i Inbox) HasKey(a string) string {
 
 // Key is the aggregate of row a as the backlog holds it; a message that is in sequence with no other has one of its own.
 func (i Inbox) Key(a string) string {
-	return fmt.Sprintf("case when %s then 'a' || %s else 'm' || md5(%s) end", i.HasKey(a), i.AggregateOf(a), i.In(a, "event_id"))
+	bytes := ""
+	if i.Own != nil || i.Any { // whose columns may each have a collation of its own
+		bytes = " collate " + bytewise
+	}
+	return fmt.Sprintf("case when %s then 'a' || %s%s else 'm' || md5(%s)%[3]s end", i.HasKey(a), i.AggregateOf(a), bytes, i.In(a, "event_id"))
 }
 
 // Number is the sequence of row a as the backlog holds it.

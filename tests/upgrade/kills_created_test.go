@@ -26,6 +26,7 @@ var createdStates = []string{
 	"select concat_ws(' ', i.name, p.event_id, p.event_type) from unnest(array['letters', 'parcels', 'stays']) i (name), pgtrickle.inbox_pending(i.name, 100) p",
 	"select concat_ws(' ', tgrelid::regclass, tgname, tgenabled) from pg_trigger where tgrelid in ('parcels'::regclass, 'stays'::regclass, 'pgtrickle.letters'::regclass)",
 	"select pg_get_indexdef(indexrelid) from pg_index where indrelid in ('parcels'::regclass, 'stays'::regclass, 'pgtrickle.letters'::regclass)",
+	"select concat_ws(' ', b.aggregate_key, b.sequence, b.event_id) from pgtrickle_internal.stays_backlog_by_time b", "select n::text from pgtrickle.next_stays n",
 	"select d::text from pgtrickle.parcels_dlq d", "select s.event_type || s.processed from pgtrickle.stays_stats s", "select p::text from parcels p", "select l::text from pgtrickle.letters l",
 }
 
@@ -43,6 +44,7 @@ func (k *killing) killCreated(t *testing.T, from, to int, how string) {
 	for _, sql := range []string{
 		"insert into parcels (no, event_type, payload) select n, 't' || n % 3, '{}' from generate_series(1, 30) n",
 		"select pgtrickle.create_inbox('letters'), pgtrickle.enable_inbox_tracking('parcels', 'parcels', 'no'), pgtrickle.enable_inbox_tracking('stays', 'stays', 'no')",
+		"select pgtrickle.enable_inbox_ordering('stays', 'no')",
 		"select pgtrickle.inbox_receive(i, n, 't', '{}') from unnest(array['letters', 'stays']) i, generate_series(1, 20) n",
 		"select pgtrickle.inbox_mark_processed(i, array[1, 2, 3]::text[]) from unnest(array['letters', 'parcels', 'stays']) i",
 		"update parcels set retry_count = 9 where no = 4", "call pgtrickle.tick()",
