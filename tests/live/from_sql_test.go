@@ -123,6 +123,9 @@ func TestHostileNamesFromSQL(t *testing.T) {
 		created++
 		names = append(names, name)
 		useHostile(t, conn, seed, name, hostile(random))
+		if created%2 == 0 {
+			orderHostile(t, conn, seed, name, hostile(random), hostile(random))
+		}
 		if created%20 == 0 {
 			run(t, conn, "call pgtrickle.tick()")
 		}
@@ -159,6 +162,39 @@ func TestHostileNamesFromSQL(t *testing.T) {
 	}
 }
 
+// orderHostile orders the messages of an inbox by a column of a hostile name, which is refused by a stated error or works.
+func orderHostile(t *testing.T, conn *pgx.Conn, seed uint64, name, column, value string) {
+	t.Helper()
+	must := func(sql string, args ...any) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), sql, args...); err != nil {
+			t.Fatalf("seed %d: inbox %q, column %q, value %q: %s\nin: %s", seed, name, column, value, pgtest.ErrorText(err), sql)
+		}
+	}
+	for len(column) > 63 {
+		column = column[:len(column)-utf8.RuneLen([]rune(column)[utf8.RuneCountInString(column)-1])]
+	}
+	must("alter table pgtrickle." + quoted(name) + " add column " + quoted(column) + " bigint")
+	_, err := conn.Exec(t.Context(), "select pgtrickle.enable_inbox_ordering($1, p_sequence_column => $2)", name, column)
+	if refused := badName.MatchString(column); refused != (err != nil) || err != nil && !strings.Contains(pgtest.ErrorText(err), "(22023)") {
+		t.Fatalf("seed %d: inbox %q ordered by %q: %v, and it should be refused: %t", seed, name, column, err, refused)
+	} else if refused {
+		must("select pgtrickle.enable_inbox_ordering($1)", name)
+	}
+	sequence := map[bool]string{true: "2026-01-01", false: "1"}[err != nil]
+	must("select pgtrickle.inbox_receive($1, 'first', 't', '{}', p_aggregate_id => $2, p_sequence => $3)", name, value, sequence)
+	must("select pgtrickle.inbox_receive_many($1, jsonb_build_array(jsonb_build_object('event_id', $2::text || 'x', 'event_type', 't', 'payload', 1, 'aggregate_id', $2::text, 'sequence', $3::text)))",
+		name, value, strings.Replace(sequence, "1", "2", 1))
+	must("select pgtrickle.inbox_mark_processed($1, event_id), pgtrickle.inbox_mark_failed($1, $2::text || 'x', $2) from pgtrickle.inbox_claim($1, 10) where event_id = 'first'", name, value)
+	must("select (select count(*) from pgtrickle.inbox_ordering_gaps($1)), pgtrickle.inbox_pending($1), pgtrickle.replay_inbox_messages($1, array[$2::text || 'x'])", name, value)
+	if len(value)%2 == 0 {
+		must("select pgtrickle.disable_inbox_ordering($1)", name)
+	}
+}
+
+// badName finds what no name of a table or column may hold that generated code has.
+var badName = regexp.MustCompile(`[\x01-\x1f\x7f-\x{9f}]|\$(function|procedure|do|sql)\$`)
+
 // TestHostileTables gives tables and columns of hostile names to enable_inbox_tracking: it refuses them by a stated error, or the inbox works, and leaves the
 // table as it was.
 func TestHostileTables(t *testing.T) {
@@ -172,7 +208,7 @@ func TestHostileTables(t *testing.T) {
 	if pgtest.Long() {
 		times = 500
 	}
-	bad := regexp.MustCompile(`[\x01-\x1f\x7f-\x{9f}]|\$(function|procedure|do|sql)\$`)
+	bad := badName
 	// cut is a name as PostgreSQL takes it. Two of three tables have none that is refused.
 	cut := func(name string, n int) string {
 		for n%3 > 0 && bad.MatchString(name) {
@@ -223,6 +259,18 @@ func TestHostileTables(t *testing.T) {
 			state := pgtest.Rows(t, conn, "select s.pending_count, s.processed_count, (select count(*) from pgtrickle.tracked_pending), (select count(*) from pgtrickle.tracked_dlq) from pgtrickle.inbox_status() s")
 			if fmt.Sprint(state) != "[[1 0 1 0]]" {
 				t.Fatalf("seed %d: table %q: %v", seed, schema+"."+table, state)
+			}
+			for _, sql := range []string{
+				"select pgtrickle.enable_inbox_ordering('tracked', $1, $2)", "select pgtrickle.inbox_mark_processed('tracked', event_id) from pgtrickle.inbox_claim('tracked', 10), (values ($1, $2)) v",
+				"select pgtrickle.replay_inbox_messages('tracked', array_agg(i.event_id), p_include_processed => true) from pgtrickle_internal.tracked_rows i, (values ($1, $2)) v",
+				"select pgtrickle.inbox_pending('tracked'), (select count(*) from pgtrickle.next_tracked) from (values ($1, $2)) v",
+			} {
+				if _, err := conn.Exec(t.Context(), sql, columns[1], columns[5]); err != nil {
+					t.Fatalf("seed %d: table %q, columns %q: %s\nin: %s", seed, schema+"."+table, columns, pgtest.ErrorText(err), sql)
+				}
+			}
+			if n%2 == 0 {
+				run(t, conn, "select pgtrickle.disable_inbox_ordering('tracked')")
 			}
 			run(t, conn, "select pgtrickle.drop_inbox('tracked', p_cascade => true)")
 		}
