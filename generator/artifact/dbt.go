@@ -11,7 +11,7 @@ import (
 )
 
 // dbtFunctions are the functions of an extension that macros call. Not every version has them all.
-var dbtFunctions = []string{"refresh_stream_table", "tick_once", "enable_outbox", "create_consumer_group", "create_inbox", "enable_inbox_tracking", "enable_inbox_ordering", "inbox_health"}
+var dbtFunctions = []string{"refresh_stream_table", "tick_once", "enable_outbox", "create_consumer_group", "create_inbox", "enable_inbox_tracking", "enable_inbox_ordering", "enable_inbox_priority", "inbox_health"}
 
 // dbtFiles are the dbt package: macros that install, upgrade, refresh and configure, tests, and the relations as sources.
 func (e *Extension) dbtFiles(leaps []leap) Files {

@@ -55,7 +55,7 @@ type Extension struct {
 	Target   string `yaml:"target" jsonschema:"default=postgres,enum=postgres,enum=citus,enum=cockroachdb" jsonschema_description:"The kind of server."`
 	Oldest   int    `yaml:"-"` // the number in Postgres
 
-	Imperative bool `yaml:"imperative" jsonschema:"default=false" jsonschema_description:"Functions that create, order and drop inboxes at run time: create_inbox, enable_inbox_tracking, enable_inbox_ordering, drop_inbox."`
+	Imperative bool `yaml:"imperative" jsonschema:"default=false" jsonschema_description:"Functions that create, order and drop inboxes at run time: create_inbox, enable_inbox_tracking, enable_inbox_ordering, enable_inbox_priority, drop_inbox."`
 }
 
 // Roles are the group roles that receive grants, on all inboxes and outboxes or on one; an empty name means none.

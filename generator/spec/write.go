@@ -38,6 +38,9 @@ func InboxesText(inboxes []Inbox, schema string) (string, error) {
 				Content: []*yaml.Node{scalarNode("aggregate"), scalarNode(o.Aggregate), scalarNode("sequence"), scalarNode(o.Sequence)},
 			})
 		}
+		if i.Priority != nil {
+			item.Content = append(item.Content, scalarNode("priority"), priorityNode(i.Priority))
+		}
 		flag("dead_letter", i.DeadLetter)
 		flag("stats", i.Stats)
 		if kept := i.Retention.Processed; kept != nil {
@@ -56,6 +59,29 @@ func InboxesText(inboxes []Inbox, schema string) (string, error) {
 	version := &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.Itoa(FormatVersion)}
 	err := encoder.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalarNode("version"), version, scalarNode("inboxes"), list}})
 	return text.String(), err
+}
+
+// priorityNode is the priority with a map or tiers.
+func priorityNode(p *Priority) *yaml.Node {
+	node := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalarNode("column"), scalarNode(p.Column)}}
+	number := func(n int) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.Itoa(n)} }
+	if p.Tiers == nil {
+		entries := &yaml.Node{Kind: yaml.MappingNode}
+		for _, e := range p.Map {
+			entries.Content = append(entries.Content, scalarNode(e.Value), number(e.Priority))
+		}
+		node.Content = append(node.Content, scalarNode("map"), entries)
+		return node
+	}
+	tiers := &yaml.Node{Kind: yaml.SequenceNode}
+	for _, t := range p.Tiers {
+		tiers.Content = append(tiers.Content, &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle, Content: []*yaml.Node{
+			scalarNode("name"), scalarNode(t.Name), scalarNode("min"), number(t.Min), scalarNode("max"), number(t.Max),
+			scalarNode("schedule"), scalarNode(t.Schedule.String()),
+		}})
+	}
+	node.Content = append(node.Content, scalarNode("tiers"), tiers)
+	return node
 }
 
 // columnsNode is the names of columns that are not the default; nil if all are.

@@ -132,15 +132,20 @@ func TestCreatedInboxes(t *testing.T) {
 	db.Exec(t, `create table letters (no bigint primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null, processed_at timestamptz,
 		"the 'error" text, retry_count int not null); insert into letters values (1, 't', '{}', now(), null, null, 0)`)
 	for range 2 {
-		p.run(operation("pgtrickle_create_inbox", `{inbox_config: [{name: bills, max_retries: 5}, {name: mail, table: letters, id_column: "no", error_column: "the 'error", schedule: 2 s, ordering: {aggregate_column: event_type}}, {name: turns, ordering: true}]}`)...)
+		p.run(operation("pgtrickle_create_inbox", `{inbox_config: [{name: bills, max_retries: 5}, {name: mail, table: letters, id_column: "no", error_column: "the 'error", schedule: 2 s, ordering: {aggregate_column: event_type}}, {name: turns, ordering: true},
+			{name: ranks, priority: {column: event_type, map: {"it''s": 1}}}]}`)...)
 	}
 	got := pgtest.Column[string](t, db, "select concat_ws(' ', inbox_name, inbox_table, is_managed, max_retries, pending_count) from pgtrickle.inbox_status() where inbox_name <> 'order_events' order by 1")
-	if want := []string{"bills pgtrickle.bills t 5 0", "mail public.letters f 3 1", "turns pgtrickle.turns t 3 0"}; !slices.Equal(got, want) {
+	if want := []string{"bills pgtrickle.bills t 5 0", "mail public.letters f 3 1", "ranks pgtrickle.ranks t 3 0", "turns pgtrickle.turns t 3 0"}; !slices.Equal(got, want) {
 		t.Errorf("inboxes are %q, want %q", got, want)
 	}
 	got = pgtest.Column[string](t, db, "select concat_ws(' ', inbox_name, aggregate_column, sequence_column) from pgtrickle.pgt_inbox_ordering_config order by 1")
 	if want := []string{"mail event_type received_at", "turns aggregate_id received_at"}; !slices.Equal(got, want) {
 		t.Errorf("ordered are %q, want %q", got, want)
+	}
+	got = pgtest.Column[string](t, db, "select concat_ws(' ', inbox_name, priority_column, priority_map) from pgtrickle.pgt_inbox_priority_config")
+	if want := []string{`ranks event_type {"it's": 1}`}; !slices.Equal(got, want) {
+		t.Errorf("prioritized are %q, want %q", got, want)
 	}
 	p.fails(operation("pgtrickle_create_inbox", "{inbox_config: {name: turns, ordering: {column: x}}}"), "ordering of inbox_config has an unknown entry: column. It can have name, aggregate_column")
 }

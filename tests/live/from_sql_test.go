@@ -125,6 +125,8 @@ func TestHostileNamesFromSQL(t *testing.T) {
 		useHostile(t, conn, seed, name, hostile(random))
 		if created%2 == 0 {
 			orderHostile(t, conn, seed, name, hostile(random), hostile(random))
+		} else {
+			prioritizeHostile(t, conn, seed, name, hostile(random), hostile(random))
 		}
 		if created%20 == 0 {
 			run(t, conn, "call pgtrickle.tick()")
@@ -189,6 +191,35 @@ func orderHostile(t *testing.T, conn *pgx.Conn, seed uint64, name, column, value
 	must("select (select count(*) from pgtrickle.inbox_ordering_gaps($1)), pgtrickle.inbox_pending($1), pgtrickle.replay_inbox_messages($1, array[$2::text || 'x'])", name, value)
 	if len(value)%2 == 0 {
 		must("select pgtrickle.disable_inbox_ordering($1)", name)
+	}
+}
+
+// prioritizeHostile gives an inbox priority by hostile values, then tiers of hostile names, which are refused by a stated error or work.
+func prioritizeHostile(t *testing.T, conn *pgx.Conn, seed uint64, name, value, tier string) {
+	t.Helper()
+	must := func(sql string, args ...any) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), sql, args...); err != nil {
+			t.Fatalf("seed %d: inbox %q, value %q, tier %q: %s\nin: %s", seed, name, value, tier, pgtest.ErrorText(err), sql)
+		}
+	}
+	use := func() {
+		t.Helper()
+		must("insert into pgtrickle."+quoted(name)+" (event_id, event_type, payload) values ('urgent', $1, '{}') on conflict (event_id) do update set processed_at = null", value)
+		must("select pgtrickle.inbox_pending($1), pgtrickle.inbox_mark_failed($1, 'urgent', $2)", name, value)
+		must("select pgtrickle.inbox_mark_processed($1, array_agg(event_id)) from pgtrickle.inbox_claim($1, 10)", name)
+		must("select pgtrickle.replay_inbox_messages($1, array['urgent'], p_include_processed => true)", name)
+	}
+	must("select pgtrickle.enable_inbox_priority($1, 'event_type', jsonb_build_object($2::text, 1))", name, value)
+	use()
+	must("select pgtrickle.disable_inbox_priority($1)", name)
+	must("alter table pgtrickle." + quoted(name) + " add column urgency integer")
+	_, err := conn.Exec(t.Context(), "select pgtrickle.enable_inbox_priority($1, 'urgency', null, jsonb_build_array(jsonb_build_object('name', $2::text, 'min', 1, 'max', 3)))", name, tier)
+	refused := badName.MatchString(tier) || len(tier) > 63 || strings.Trim(tier, " ") == ""
+	if refused != (err != nil) || err != nil && !strings.Contains(pgtest.ErrorText(err), "(22023)") {
+		t.Fatalf("seed %d: inbox %q with tier %q: %v, and it should be refused: %t", seed, name, tier, err, refused)
+	} else if !refused {
+		use()
 	}
 }
 

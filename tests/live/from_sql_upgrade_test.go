@@ -30,7 +30,7 @@ var fromSQLVersions = []string{
 }
 
 const createdInSpec = "schema: [schema.sql]\ninboxes: [{name: payments}, {name: letters, schema: app, max_retries: 2, retention: {processed: 0s}},\n" +
-	"  {name: turns, ordering: {sequence: \"the 'number\"}},\n" +
+	"  {name: turns, ordering: {sequence: \"the 'number\"}}, {name: ranks, priority: {column: \"the 'rank\", tiers: default}},\n" +
 	"  {name: orders, table: app.orders, max_retries: 2, columns: {id: no, received_at: got, available_at: available_at}}]\n"
 
 // trackedDDL is tables of an application: over one of them the spec puts an inbox later, too.
@@ -76,6 +76,10 @@ var fromSQLStates = []string{
 	"select concat_ws(' ', inbox_name, aggregate_key, max(last_sequence)) from box_internal.pgt_inbox_sequences group by inbox_name, aggregate_key",
 	"select concat_ws(' ', aggregate_key, sequence, event_id) from box_internal.turns_backlog",
 	"select concat_ws(' ', tgname, tgenabled) from pg_trigger where tgrelid = 'box.turns'::regclass",
+	"select r::text from box.ranks r", "select p::text from box.pending_ranks_normal p", "select b.event_id || ' ' || b.level from box_internal.ranks_by_priority b",
+	"select concat_ws(' ', no, event_id, priority) from box.inbox_pending('ranks') with ordinality p (event_id, et, s, a, p, r, c, t, sequence, priority, no)",
+	"select p::text from box.pgt_inbox_priority_config p", "select concat_ws(' ', tgname, tgenabled) from pg_trigger where tgrelid = 'box.ranks'::regclass",
+	"select b.event_id || ' ' || b.level from box_internal.\"Odd \"\"one_by_priority\" b", "select concat_ws(' ', event_id, priority) from box.inbox_pending('Odd \"one')",
 }
 
 // createdVersions are the first versions, and their manifests.
@@ -125,6 +129,10 @@ func fillCreated(t *testing.T, conn *pgx.Conn) {
 		"update box.turns set \"the 'number\" = event_id::bigint, received_at = now() - interval '3 days'",
 		`select box.enable_inbox_ordering('turns', p_sequence_column => 'the ''number'), box.enable_inbox_ordering('Odd "tracked', 'event_type')`,
 		"select box.inbox_mark_processed('turns', event_id) from box.inbox_claim('turns', 1)",
+		"select box.create_inbox('ranks')", "alter table box.ranks add column \"the 'rank\" integer",
+		"select box.enable_inbox_priority('ranks', 'the ''rank'), box.enable_inbox_priority('Odd \"one', 'event_type', '{\"it''s\": 1, \"t\": 2}')",
+		"select box.inbox_receive('ranks', i, 't', '{}', p_priority => nullif(i, 9)) from generate_series(1, 12) i",
+		"select box.inbox_mark_processed('ranks', event_id) from box.inbox_claim('ranks', 2)",
 		"update box.turns set processed_at = now() - interval '2 days' where processed_at is not null", "update box_internal.pgt_tasks set last_run_at = '-infinity' where task ~ 'turns'",
 		"call box.tick()", "call box.tick()",
 		"select box.inbox_receive('turns', i, 't', '{}', p_aggregate_id => 'A' || i % 2, p_sequence => i::text) from generate_series(7, 9) i",

@@ -50,15 +50,24 @@ const createdSQL = `
 select pgtrickle.create_inbox(i) from unnest(array['created_mapped', 'created_tiered']) i;
 alter table pgtrickle.created_tiered add priority integer;
 select pgtrickle.enable_inbox_tracking(i, 'pgtrickle.' || i) from unnest(array['tracked_mapped', 'tracked_tiered']) i;
-select pgtrickle.enable_inbox_priority(i, c, '{"captured": 2, "refund": 1}') from (values ('created_mapped', 'event_type'), ('tracked_mapped', 'Kind')) v (i, c);
-select pgtrickle.enable_inbox_priority(i, c) from (values ('created_tiered', 'priority'), ('tracked_tiered', 'How urgent')) v (i, c);
 `
+
+// enabledBy are the calls that give them their priority.
+var enabledBy = map[string]string{
+	"created_mapped": `select pgtrickle.enable_inbox_priority('created_mapped', 'event_type', '{"captured": 2, "refund": 1}')`,
+	"tracked_mapped": `select pgtrickle.enable_inbox_priority('tracked_mapped', 'Kind', '{"captured": 2, "refund": 1}')`,
+	"created_tiered": "select pgtrickle.enable_inbox_priority('created_tiered', 'priority')",
+	"tracked_tiered": "select pgtrickle.enable_inbox_priority('tracked_tiered', 'How urgent')",
+}
 
 // priorityDB is a database with inboxes of all kinds that have a priority.
 func priorityDB(t *testing.T) *pgtest.Database {
 	db := pgtest.DB(t)
 	db.Exec(t, priorityDDL+installed.Over(t, prioritySpec, priorityDDL).Install(generator.Plain))
 	db.Exec(t, createdSQL)
+	for _, sql := range enabledBy {
+		db.Exec(t, sql)
+	}
 	return db
 }
 
@@ -102,6 +111,7 @@ type priorityModel struct {
 	due     map[string]entry
 	began   time.Time
 	number  int
+	filled  bool // the backlog was filled just now
 	log     []string
 }
 
@@ -118,7 +128,7 @@ func (m *priorityModel) run(steps int) {
 
 func (m *priorityModel) step() {
 	w := m.workers[m.rand.IntN(len(m.workers))]
-	switch m.rand.IntN(14) {
+	switch m.rand.IntN(15) {
 	case 0, 1, 2:
 		m.number++
 		m.exec("insert into pgtrickle.%s (event_id, %s, payload, received_at) values ('m%d', %s, '{}', '%s')", m.inbox, m.column(), m.number, m.value(),
@@ -146,7 +156,30 @@ func (m *priorityModel) step() {
 		m.claim(w)
 	case 13:
 		m.end(w)
+	case 14:
+		m.again()
 	}
+}
+
+// again has a created inbox hand out its messages without priority, and with it again. Then each is due since it came.
+func (m *priorityModel) again() {
+	enable := enabledBy[m.inbox]
+	if enable == "" {
+		return
+	}
+	for _, w := range m.workers {
+		m.end(w)
+		run(m.t, w.conn, "rollback") // one that found nothing
+	}
+	m.exec("select pgtrickle.disable_inbox_priority('%s')", m.inbox)
+	if m.rand.IntN(2) == 0 {
+		m.exec("insert into pgtrickle.%s (event_id, %s, payload) values ('between%d', %s, '{}')", m.inbox, m.column(), m.number, m.value())
+		m.number++
+	}
+	m.exec("%s", enable)
+	m.filled, m.due = true, map[string]entry{}
+	m.learn()
+	m.filled = false
 }
 
 // release leases messages and gives them back: they are due anew.
@@ -161,7 +194,9 @@ func (m *priorityModel) release(limit int) {
 func (m *priorityModel) isMapped() bool { return strings.HasSuffix(m.inbox, "mapped") }
 
 // delays reports whether a failure delays a message by seconds, which is too short for the model.
-func (m *priorityModel) delays() bool { return strings.HasPrefix(m.inbox, "created") || m.inbox == "tracked_mapped" }
+func (m *priorityModel) delays() bool {
+	return strings.HasPrefix(m.inbox, "created") || m.inbox == "tracked_mapped"
+}
 
 func (m *priorityModel) column() string {
 	if m.isMapped() {
@@ -285,7 +320,7 @@ func (m *priorityModel) learn() {
 	var e entry
 	if _, err := pgx.ForEachRow(rows, []any{&id, &e.level, &e.due}, func() error {
 		was, known := m.due[id]
-		if e.due.Before(high) {
+		if e.due.Before(high) && !m.filled {
 			e.due = high
 		}
 		switch {

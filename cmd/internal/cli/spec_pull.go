@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -70,6 +72,19 @@ func inSpec(created live.CreatedInbox, schema string) spec.Inbox {
 	}
 	if o := created.Ordering; o != nil {
 		i.Ordering = &spec.Ordering{Aggregate: o.Aggregate, Sequence: o.Sequence}
+	}
+	if p := created.Priority; p != nil {
+		i.Priority = &spec.Priority{Column: p.Column}
+		for _, value := range slices.Sorted(maps.Keys(p.Map)) {
+			i.Priority.Map = append(i.Priority.Map, spec.PriorityEntry{Value: value, Priority: p.Map[value]})
+		}
+		for _, t := range p.Tiers {
+			tier := spec.Tier{Name: t.Name, Min: t.Min, Max: t.Max}
+			if every, err := spec.ParseDuration(t.Schedule); err == nil {
+				tier.Schedule = spec.Schedule{Every: every}
+			}
+			i.Priority.Tiers = append(i.Priority.Tiers, tier)
+		}
 	}
 	if !created.Managed {
 		i.Table = spec.Name{Schema: created.Schema, Name: created.Table}.Text()

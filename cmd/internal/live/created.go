@@ -34,8 +34,29 @@ type CreatedInbox struct {
 	Stats      bool     `db:"with_stats"`
 	Kept       *float64 `db:"kept"` // seconds
 
-	Ordering *CreatedOrdering `db:"-"` // nil if it hands out messages in the order of their arrival
+	Ordering *CreatedOrdering `db:"-"` // nil if it does not hand out messages in sequence
+	Priority *CreatedPriority `db:"-"` // nil if it does not hand out urgent messages first
 }
+
+// CreatedPriority says which messages one hands out first: Map or Tiers is nil.
+type CreatedPriority struct {
+	Inbox  string         `db:"inbox_name"`
+	Column string         `db:"priority_column"`
+	Map    map[string]int `db:"priority_map"`
+	Tiers  []CreatedTier  `db:"tiers"`
+}
+
+// CreatedTier is a range of priorities.
+type CreatedTier struct {
+	Name     string `json:"name"`
+	Min      int    `json:"min"`
+	Max      int    `json:"max"`
+	Schedule string `json:"schedule"`
+}
+
+const createdPriorityQuery = `
+	select p.inbox_name, p.priority_column::text as priority_column, p.priority_map, p.tiers
+	from %[1]s.pgt_inbox_priority_config p`
 
 // CreatedOrdering are the columns by which one hands out messages.
 type CreatedOrdering struct {
@@ -89,6 +110,19 @@ func ReadCreated(ctx context.Context, conn *pgx.Conn, schema string) (created Cr
 			i := &created.Inboxes[n]
 			if at := slices.IndexFunc(orderings, func(o CreatedOrdering) bool { return o.Inbox == i.Name }); at >= 0 {
 				i.Ordering = &orderings[at]
+			}
+		}
+		if err == nil {
+			err = tx.QueryRow(ctx, "select to_regclass($1) is not null", sqltext.Qualified(schema, "pgt_inbox_priority_config")).Scan(&there)
+		}
+		if err != nil || !there {
+			return err
+		}
+		priorities, err := collect[CreatedPriority](reader{ctx, tx, schema}, createdPriorityQuery)
+		for n := range created.Inboxes {
+			i := &created.Inboxes[n]
+			if at := slices.IndexFunc(priorities, func(p CreatedPriority) bool { return p.Inbox == i.Name }); at >= 0 {
+				i.Priority = &priorities[at]
 			}
 		}
 		return err
