@@ -210,11 +210,15 @@ func prioritizeHostile(t *testing.T, conn *pgx.Conn, seed uint64, name, value, t
 		must("select pgtrickle.inbox_mark_processed($1, array_agg(event_id)) from pgtrickle.inbox_claim($1, 10)", name)
 		must("select pgtrickle.replay_inbox_messages($1, array['urgent'], p_include_processed => true)", name)
 	}
-	must("select pgtrickle.enable_inbox_priority($1, 'event_type', jsonb_build_object($2::text, 1))", name, value)
-	use()
-	must("select pgtrickle.disable_inbox_priority($1)", name)
+	_, err := conn.Exec(t.Context(), "select pgtrickle.enable_inbox_priority($1, 'event_type', jsonb_build_object($2::text, 1))", name, value)
+	if refused := badTag.MatchString(value); refused != (err != nil) || err != nil && !strings.Contains(pgtest.ErrorText(err), "(22023)") {
+		t.Fatalf("seed %d: inbox %q by value %q: %v, and it should be refused: %t", seed, name, value, err, refused)
+	} else if !refused {
+		use()
+		must("select pgtrickle.disable_inbox_priority($1)", name)
+	}
 	must("alter table pgtrickle." + quoted(name) + " add column urgency integer")
-	_, err := conn.Exec(t.Context(), "select pgtrickle.enable_inbox_priority($1, 'urgency', null, jsonb_build_array(jsonb_build_object('name', $2::text, 'min', 1, 'max', 3)))", name, tier)
+	_, err = conn.Exec(t.Context(), "select pgtrickle.enable_inbox_priority($1, 'urgency', null, jsonb_build_array(jsonb_build_object('name', $2::text, 'min', 1, 'max', 3)))", name, tier)
 	refused := badName.MatchString(tier) || len(tier) > 63 || strings.Trim(tier, " ") == ""
 	if refused != (err != nil) || err != nil && !strings.Contains(pgtest.ErrorText(err), "(22023)") {
 		t.Fatalf("seed %d: inbox %q with tier %q: %v, and it should be refused: %t", seed, name, tier, err, refused)
@@ -222,6 +226,9 @@ func prioritizeHostile(t *testing.T, conn *pgx.Conn, seed uint64, name, value, t
 		use()
 	}
 }
+
+// badTag finds what ends a quote of generated code.
+var badTag = regexp.MustCompile(`\$(function|procedure|do|sql)\$`)
 
 // badName finds what no name of a table or column may hold that generated code has.
 var badName = regexp.MustCompile(`[\x01-\x1f\x7f-\x{9f}]|\$(function|procedure|do|sql)\$`)

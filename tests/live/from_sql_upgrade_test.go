@@ -138,7 +138,7 @@ func fillCreated(t *testing.T, conn *pgx.Conn) {
 		"select box.inbox_receive('turns', i, 't', '{}', p_aggregate_id => 'A' || i % 2, p_sequence => i::text) from generate_series(7, 9) i",
 		"select box.inbox_mark_processed('letters', event_id) from box.inbox_claim('letters', 3)",
 		"delete from app.letters where event_id = '1'", "delete from app.orders where no = 9", "update app.orders set available_at = '2100-01-01' where no = 21",
-		"select box.pause_inbox('orders')", "update app.letters set available_at = '2100-01-01' where event_id = '21'", "select box.pause_inbox('letters')",
+		"select box.pause_inbox('orders')", "update app.letters set available_at = '2100-01-01' where event_id in ('20', '21')", "select box.pause_inbox('letters')",
 	} {
 		run(t, conn, sql)
 	}
