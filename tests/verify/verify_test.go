@@ -55,7 +55,7 @@ create table impossible (x int not null check (x > 5 and x < 5));
 
 const spec = `
 version: 1
-extension: {name: checked, version: 1.0.0, schema: app}
+extension: {name: checked, version: 1.0.0, schema: app, imperative: true}
 schema: [schema.sql]
 inboxes:
   - {name: letters, event_id: "payload->'meta'->>'id'"}

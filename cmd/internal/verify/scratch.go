@@ -103,13 +103,19 @@ func (s *server) outside(ctx context.Context, sql string) error {
 	return err
 }
 
-// createInboxes creates an inbox with a table of its own, and one over a table that is there.
+// createInboxes creates an inbox with a table of its own, and one over a table that is there; and such as hand out messages in sequence, by number and by time.
 func createInboxes(schema string) string {
-	table := sqltext.Qualified(schema, "sluice verify: messages")
+	table, times := sqltext.Qualified(schema, "sluice verify: messages"), sqltext.Qualified(schema, "sluice verify: times")
 	return fmt.Sprintf(`select %[1]s.create_inbox('sluice verify');
+select %[1]s.create_inbox('sluice verify: numbers');
+alter table %[1]s."sluice verify: numbers" add column number bigint;
+select %[1]s.enable_inbox_ordering('sluice verify: numbers', p_sequence_column => 'number');
+create table %[4]s (like %[1]s."sluice verify" including all);
+select %[1]s.enable_inbox_tracking('sluice verify: by time', %[5]s);
+select %[1]s.enable_inbox_ordering('sluice verify: by time');
 create table %[2]s (
     event_id uuid primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null, processed_at timestamptz,
     error text, retry_count integer not null
 );
-select %[1]s.enable_inbox_tracking('sluice verify: over a table', %[3]s)`, sqltext.Ident(schema), table, sqltext.Literal(table))
+select %[1]s.enable_inbox_tracking('sluice verify: over a table', %[3]s)`, sqltext.Ident(schema), table, sqltext.Literal(table), times, sqltext.Literal(times))
 }
