@@ -286,7 +286,9 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 	defer db.SuperExec(t, "drop owned by created_worker; drop role created_worker")
 	db.Exec(t, versions[0].Install(generator.Plain))
 	db.Exec(t, trackedDDL+"select box.create_inbox('letters', 'app', 2, p_retention_hours => 0); create table done (id text); create table orders_done (id bigint); "+
-		"select box.enable_inbox_tracking('orders', 'app.orders', 'no', p_received_at_column => 'got', p_max_retries => 2)")
+		"select box.enable_inbox_tracking('orders', 'app.orders', 'no', p_received_at_column => 'got', p_max_retries => 2); "+
+		"select box.create_inbox('turns'); alter table box.turns add column \"the 'number\" bigint; create table turns_done (no bigint generated always as identity, id text); "+
+		"select box.enable_inbox_ordering('turns', p_sequence_column => 'the ''number')")
 	stop := make(chan struct{})
 	var all sync.WaitGroup
 	session := func(work func(n int, exec func(sql string, args ...any) error) error) {
@@ -336,7 +338,25 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 			return exec("with c as (select event_id from box.inbox_claim('letters', 5)), d as (insert into done select event_id from c) select box.inbox_mark_processed('letters', event_id) from c")
 		})
 	}
+	sent := 0
+	session(func(n int, exec func(string, ...any) error) error { // two messages for each aggregate, the later one first
+		time.Sleep(30 * time.Millisecond) // an aggregate has one message at a time
+		err := exec("select box.inbox_receive('turns', a || '-' || i, 't', '{}', p_aggregate_id => 'A' || a, p_sequence => i::text) from generate_series(1, 5) a, unnest(array[$1, $1 - 1]) i", 2*sent+2)
+		if err == nil {
+			sent++
+		}
+		return err
+	})
+	for range 2 {
+		session(func(n int, exec func(string, ...any) error) error {
+			return exec("with c as (select event_id from box.inbox_claim('turns', 5)), d as (insert into turns_done (id) select event_id from c) select box.inbox_mark_processed('turns', event_id) from c")
+		})
+	}
 	session(func(n int, exec func(string, ...any) error) error { return exec("call box.tick()") })
+	for range 3 { // it forgets the order and knows it again, while claims wait
+		time.Sleep(200 * time.Millisecond)
+		db.Exec(t, "begin; select box.disable_inbox_ordering('turns'); select box.enable_inbox_ordering('turns', p_sequence_column => 'the ''number'); commit")
+	}
 	for _, e := range versions[1:] {
 		time.Sleep(1500 * time.Millisecond)
 		conn := db.Connect(t)
@@ -361,6 +381,16 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 		if n := pgtest.One[int](t, db, "with c as (select event_id from box.inbox_claim('orders', 500)), d as (insert into orders_done select event_id::bigint from c) select count(box.inbox_mark_processed('orders', event_id)) from c"); n == 0 {
 			break
 		}
+	}
+	for {
+		if n := pgtest.One[int](t, db, "with c as (select event_id from box.inbox_claim('turns', 500)), d as (insert into turns_done (id) select event_id from c) select count(box.inbox_mark_processed('turns', event_id)) from c"); n == 0 {
+			break
+		}
+	}
+	turns := pgtest.Rows(t, db, `select count(*) = (select count(*) from box.turns), count(*) > 100, coalesce(bool_and(d.number = d.nth), false), (select not is_imperative from box.pgt_inbox_config where inbox_name = 'turns')
+		from (select split_part(id, '-', 2)::int as number, row_number() over (partition by split_part(id, '-', 1) order by no) as nth from turns_done) d`)
+	if fmt.Sprint(turns) != "[[t t t t]]" {
+		t.Errorf("turns: all processed, many, each in its turn and once, the spec's: %v", turns)
 	}
 	orders := pgtest.Rows(t, db, `select (select count(*) from app.orders) = (select count(*) from orders_done), (select count(distinct id) from orders_done) = (select count(*) from orders_done),
 		s.processed_count = (select count(*) from orders_done), s.pending_count, (select count(*) > 50 from orders_done), not c.is_imperative
