@@ -68,9 +68,27 @@ func (d *differ) adopt() {
 		}
 		d.add(Step{
 			Action: "change", Object: "inbox " + n.Name + ", if a function created it",
-			SQL: fmt.Sprintf("select %s.pgt_adopt_inbox(%s, %s, %s, %s);\n", sqltext.Ident(d.from.Internal), sqltext.Literal(n.Name), schema, columns, over),
+			SQL: d.forgetOrder(n.Name) + fmt.Sprintf("select %s.pgt_adopt_inbox(%s, %s, %s, %s);\n", sqltext.Ident(d.from.Internal), sqltext.Literal(n.Name), schema, columns, over),
 		})
 	}
+}
+
+// forgetOrder forgets which numbers of an inbox that a function ordered are processed, unless the spec orders it alike.
+func (d *differ) forgetOrder(inbox string) string {
+	config, sequences := sqltext.Qualified(d.from.Schema, "pgt_inbox_ordering_config"), sqltext.Qualified(d.from.Internal, "pgt_inbox_sequences")
+	if !slices.ContainsFunc(d.from.Objects, func(o Object) bool { return o.Kind == "table" && o.Signature == config }) {
+		return "" // of a version that could not order it
+	}
+	columns := []string{"null", "null"}
+	if at := slices.IndexFunc(d.to.Objects, func(o Object) bool { return o.Kind == "row" && o.Signature == "pgt_inbox_ordering_config: "+inbox }); at >= 0 {
+		if row, ok := sqltext.DescribeInsert(d.to.Objects[at].SQL); ok {
+			for n, column := range []string{"aggregate_column", "sequence_column"} {
+				columns[n] = row.Values[slices.Index(row.Columns, column)]
+			}
+		}
+	}
+	return fmt.Sprintf("delete from %s s\nusing %s o\nwhere o.inbox_name = %s and s.inbox_name = o.inbox_name\n  and (o.aggregate_column is distinct from %s or o.sequence_column is distinct from %s);\n",
+		sequences, config, sqltext.Literal(inbox), columns[0], columns[1])
 }
 
 // orThere has the table and the order index of an inbox that may be adopted created only where they are missing.
