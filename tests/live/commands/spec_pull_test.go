@@ -70,13 +70,20 @@ func TestPulledSpecTakesOver(t *testing.T) {
 		_, err = db.Connect(t).Exec(t.Context(), "select pgtrickle.inbox_mark_processed('over ' || replace($1, '.', ''), 1), pgtrickle.inbox_mark_failed('over ' || replace($1, '.', ''), '2', 'x')", name)
 		must(err)
 	}
-	for n, name := range append(slices.Clone(names), tracked...) { // every third by time, every third by a number that is added
+	for n, name := range append(slices.Clone(names), tracked...) { // a third by time, a third by a number that is added, and a third by priority
 		inbox, table := name, "pgtrickle."+pgx.Identifier{name}.Sanitize()
 		if n >= len(names) {
 			inbox, table = "over "+strings.ReplaceAll(name, ".", ""), "public."+pgx.Identifier{name}.Sanitize()
 		}
 		sequence := []string{"", "received_at", "no: '\"1"}[n%3]
 		if sequence == "" {
+			column, levels := "event_type", fmt.Sprintf(`jsonb_build_object('t0', 2, 't', 1, %s, 3)`, "$$"+strings.ReplaceAll(name, "$", "")+"$$")
+			if n%6 == 3 {
+				column, levels = "urgency: '\"", fmt.Sprintf(`null, jsonb_build_array(jsonb_build_object('name', %s, 'min', 0, 'max', 1, 'schedule', '2m'))`, "$$"+strings.ReplaceAll(name, "$", "")+" $$")
+				db.Exec(t, fmt.Sprintf("alter table %[1]s add column %[2]s integer; update %[1]s set %[2]s = retry_count", table, pgx.Identifier{column}.Sanitize()))
+			}
+			_, err := db.Connect(t).Exec(t.Context(), "select pgtrickle.enable_inbox_priority($1, $2, "+levels+")", inbox, column)
+			must(err)
 			continue
 		} else if n%3 == 2 {
 			db.Exec(t, fmt.Sprintf("alter table %[1]s add column %[2]s bigint; update %[1]s set %[2]s = retry_count + 3 where processed_at is null; update %[1]s set %[2]s = 1 where processed_at is not null",
@@ -93,10 +100,11 @@ func TestPulledSpecTakesOver(t *testing.T) {
 		return strings.Join(pgtest.Column[string](t, db, `select concat_ws(' ', inbox_name, inbox_table, max_retries, retention_hours, pending_count, dlq_count, processed_count)
 			from pgtrickle.inbox_status()
 			union all select o::text from pgtrickle.pgt_inbox_ordering_config o
+			union all select p::text from pgtrickle.pgt_inbox_priority_config p
 			union all select s::text from pgtrickle_internal.pgt_inbox_sequences s
 			union all select concat_ws(' ', o.inbox_name, g.aggregate_id, g.missing_from, g.missing_to)
 			from pgtrickle.pgt_inbox_ordering_config o cross join lateral pgtrickle.inbox_ordering_gaps(o.inbox_name) g
-			union all select concat_ws(' ', c.inbox_name, p.event_id, p.sequence) from pgtrickle.pgt_inbox_config c cross join lateral pgtrickle.inbox_pending(c.inbox_name) p order by 1`), "\n")
+			union all select concat_ws(' ', c.inbox_name, p.event_id, p.sequence, p.priority) from pgtrickle.pgt_inbox_config c cross join lateral pgtrickle.inbox_pending(c.inbox_name) p order by 1`), "\n")
 	}
 	db.Exec(t, "call pgtrickle.tick()")
 	sluice("diff")
