@@ -58,6 +58,15 @@ func (r OwnRole) Named(inbox, ordering, priority string) string {
 	return "'" + r.Name + "'"
 }
 
+// TypesIn is an array of the types that the column may have in an inbox with an order: of a sequence those of its mode.
+func (r OwnRole) TypesIn(ordering string) string {
+	if r.Name != "sequence" {
+		return r.TypeArray()
+	}
+	last := len(r.Types) - 1
+	return "case when " + ordering + ".mode = 'monotonic' then " + texts(r.Types[last:]) + " else " + texts(r.Types[:last]) + " end"
+}
+
 // Nulls says whether the column has to take nulls, as pgt_require_table is told: an order by time needs a time of each message.
 func (r OwnRole) Nulls(ordering string) string {
 	switch {
