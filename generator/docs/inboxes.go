@@ -113,6 +113,16 @@ func (w *writer) inboxFacts(i render.Inbox) []fact {
 	if i.EventID != "" {
 		facts = append(facts, fact{"Id", joined(say("computed: "), code(strings.TrimSpace(i.EventID)))})
 	}
+	if ids := i.Columns.IDs; ids != nil {
+		made := say("the texts of ")
+		for n, id := range ids {
+			if n > 0 {
+				made = joined(made, say(" and "))
+			}
+			made = joined(made, code(id.Name()))
+		}
+		facts = append(facts, fact{"Id", joined(made, say(", joined by slashes; in a text, a slash is ~1 and a tilde ~0"))})
+	}
 	if i.Tenant != nil {
 		facts = append(facts, fact{"Tenants", joined(say("by "), code(i.Columns.Tenant.Name()), say(": a session sees those messages whose tenant it names by "), code("pg_trickle.tenant"))})
 	}

@@ -51,6 +51,9 @@ func (b *builder) inboxes(view render.Extension) {
 	if view.Journals() {
 		names = append(names, "pgt_inbox_touched")
 	}
+	if view.SplitIDs() {
+		names = append(names, "pgt_split_id")
+	}
 	b.add("inbox/inbox_is_my_partition.sql", view)
 	for _, name := range names {
 		b.add("inbox/"+name+".sql", view)

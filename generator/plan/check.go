@@ -96,7 +96,7 @@ func endsQuotes(s *spec.Spec, errs *diag.List) {
 		report(i.Field("table"), "table", i.Table)
 		report(i.Field("tenant"), "the tenant's column", i.Tenant)
 		for _, column := range i.Columns.Named() {
-			report(i.Columns.Field(column.Field), "column "+column.Field, column.Name)
+			report(column.At, "column "+column.Field, column.Name)
 		}
 		roles(&i.Roles)
 		if o := i.Ordering; o != nil {

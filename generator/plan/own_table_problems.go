@@ -76,10 +76,29 @@ func mayBeNull(at diag.Pos, role role, r *catalog.Relation, column catalog.Colum
 	return unlike(at, r, column, "nullable", fmt.Sprintf("may be null, and each message has %s", role.field), "alter it: set not null; Sluice never alters your table")
 }
 
-func notUnique(at diag.Pos, i *spec.Inbox, r *catalog.Relation, id int) diag.Error {
-	hint := "add a unique constraint on it alone, or name the column that has one in columns: {id: …}"
-	if len(r.Key) > 1 && slices.Contains(r.Key, id) {
-		hint = "an id is one column; the key of the table has several: add a column that identifies a message, such as a unique generated one"
+// notUnique is an error about columns that are no key of the table.
+func notUnique(at diag.Pos, i *spec.Inbox, r *catalog.Relation, ids []int) diag.Error {
+	names := func(columns []int) (names []string) {
+		for _, c := range columns {
+			names = append(names, r.Columns[c].Name)
+		}
+		return names
 	}
-	return unlike(at, r, r.Columns[id], "not-unique", fmt.Sprintf("is not unique by itself, so that inbox %q would store messages twice", i.Name), hint)
+	hint := "add a unique constraint on it alone, or name the column that has one in columns: {id: …}"
+	if len(ids) > 1 {
+		hint = "add a unique constraint on just these, or name the columns that have one in columns: {id: …}"
+	}
+	if slices.Contains(r.Key, ids[0]) {
+		hint = fmt.Sprintf("name the columns of the table's key: columns: {id: [%s]}", strings.Join(names(r.Key), ", "))
+	}
+	if len(r.Key) == 1 && len(ids) > 1 {
+		hint = fmt.Sprintf("name the column that is unique by itself: columns: {id: %s}", r.Columns[r.Key[0]].Name)
+	}
+	if len(ids) > 1 {
+		return diag.Error{
+			Pos: at, Code: "not-unique", Hint: hint, Also: []diag.Note{{Pos: r.At, Message: "the table stands here"}},
+			Message: fmt.Sprintf("table %s has no unique key of just the columns %s, so that inbox %q would store messages twice", r.SQLName(), strings.Join(names(ids), ", "), i.Name),
+		}
+	}
+	return unlike(at, r, r.Columns[ids[0]], "not-unique", fmt.Sprintf("is not unique by itself, so that inbox %q would store messages twice", i.Name), hint)
 }

@@ -23,11 +23,13 @@ var (
 type role struct {
 	field, name string
 	types       []string
-	optional    bool   // the table may lack it
-	nullable    bool   // it must take nulls
-	either      bool   // it may take nulls or not
-	written     bool   // by marks
-	option      string // that names it; empty for columns
+	optional    bool     // the table may lack it
+	nullable    bool     // it must take nulls
+	either      bool     // it may take nulls or not
+	written     bool     // by marks
+	option      string   // that names it; empty for columns
+	at          diag.Pos // where a list of columns names it
+	listed      bool     // with others
 	column      *render.ColumnName
 }
 
@@ -37,8 +39,7 @@ func rolesOf(i *spec.Inbox, c *render.Columns) []role {
 	if i.Columns != nil {
 		names = *i.Columns
 	}
-	roles := []role{
-		{field: "id", name: names.ID, types: idTypes, column: &c.ID},
+	roles := append(idRoles(names.ID, c), []role{
 		{field: "event_type", name: names.EventType, types: idTypes, column: &c.EventType},
 		{field: "source", name: names.Source, types: idTypes, optional: true, either: true, column: &c.Source},
 		{field: "aggregate_id", name: names.AggregateID, types: idTypes, optional: true, either: true, column: &c.AggregateID},
@@ -49,7 +50,7 @@ func rolesOf(i *spec.Inbox, c *render.Columns) []role {
 		{field: "retry_count", name: names.RetryCount, types: countTypes, written: true, column: &c.RetryCount},
 		{field: "trace_id", name: names.TraceID, types: idTypes, optional: true, either: true, column: &c.TraceID},
 		{field: "available_at", name: names.AvailableAt, types: timeTypes, optional: true, nullable: true, written: true, column: &c.AvailableAt},
-	}
+	}...)
 	var key render.ColumnName
 	if i.Ordering != nil {
 		aggregate, sequence := orderColumns(i)
@@ -75,9 +76,28 @@ func (r role) what() string {
 	return r.field
 }
 
+// idRoles are the columns that identify a message.
+func idRoles(names spec.IDColumns, c *render.Columns) []role {
+	switch len(names) {
+	case 0: // which is an error already
+		return nil
+	case 1:
+		return []role{{field: "id", name: names[0].Value, types: idTypes, at: names[0].At, column: &c.ID}}
+	}
+	c.IDs = make([]render.ColumnName, len(names))
+	var roles []role
+	for n, name := range names {
+		roles = append(roles, role{field: "id", name: name.Value, types: idTypes, at: name.At, listed: true, column: &c.IDs[n]})
+	}
+	return roles
+}
+
 // setting is how a spec names a column for the role.
 func (r role) setting(name string) string {
-	if r.option != "" {
+	switch {
+	case r.listed:
+		return fmt.Sprintf("columns: {%s: [%s, …]}", r.field, name)
+	case r.option != "":
 		return fmt.Sprintf("%s: {%s: %s}", r.option, r.field, name)
 	}
 	return fmt.Sprintf("columns: {%s: %s}", r.field, name)
@@ -86,6 +106,8 @@ func (r role) setting(name string) string {
 // pos is where a column's name stands, or the table's.
 func (r role) pos(i *spec.Inbox) diag.Pos {
 	switch {
+	case r.at.File != "":
+		return r.at
 	case r.option == "ordering":
 		return i.Ordering.Field(r.field)
 	case r.option == "priority":

@@ -51,8 +51,12 @@ func (c *compiler) ownTable(i *spec.Inbox) (*catalog.Relation, render.Columns, [
 			c.sequence(i, r, role, shape)
 		}
 	}
-	if id := r.Column(string(columns.ID)); id >= 0 && !identifies(r, id) {
-		c.errs.Add(notUnique(role{field: "id"}.pos(i), i, r, id))
+	var ids []int
+	for _, name := range columns.IDColumns() {
+		ids = append(ids, r.Column(name.Name()))
+	}
+	if !slices.Contains(ids, -1) && distinct(ids) && !identifies(r, ids) {
+		c.errs.Add(notUnique(role{field: "id"}.pos(i), i, r, ids))
 	}
 	return r, columns, shapes
 }
@@ -89,9 +93,14 @@ func unfit(r *catalog.Relation) string {
 	return ""
 }
 
-// identifies reports whether a column alone identifies rows.
-func identifies(r *catalog.Relation, column int) bool {
-	is := func(key []int) bool { return slices.Equal(key, []int{column}) }
+func distinct(columns []int) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(columns)))) == len(columns)
+}
+
+// identifies reports whether a key of the table is over just these columns.
+func identifies(r *catalog.Relation, columns []int) bool {
+	sorted := func(key []int) []int { return slices.Sorted(slices.Values(key)) }
+	is := func(key []int) bool { return slices.Equal(sorted(key), sorted(columns)) }
 	return is(r.Key) || slices.ContainsFunc(r.Uniques, is)
 }
 
@@ -157,7 +166,7 @@ func (c *compiler) adopt(v *render.Inbox, i *spec.Inbox) {
 			v.Columns.Sequence = ""
 		}
 	}
-	if v.IDKey() != v.Columns.ID.String() {
+	if len(columns.IDs) > 0 || v.IDKey() != columns.ID.String() {
 		own.IDIndex = beside("id")
 	}
 	if v.Notify != nil {

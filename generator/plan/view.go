@@ -20,7 +20,7 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 		view.Inboxes = append(view.Inboxes, inbox)
 	}
 	for n := range view.Inboxes {
-		view.Inboxes[n].Windows, view.Inboxes[n].WithTenants = view.Windows(), len(view.Tenants()) > 0
+		view.Inboxes[n].Windows, view.Inboxes[n].WithTenants, view.Inboxes[n].WithIDs = view.Windows(), len(view.Tenants()) > 0, view.SplitIDs()
 	}
 	if s.Extension.Imperative {
 		view.Kinds = createdKinds(s)

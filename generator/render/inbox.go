@@ -37,6 +37,7 @@ type Inbox struct {
 
 	Tenant      *Tenant // what keeps messages of tenants apart; nil if all are one's
 	WithTenants bool    // an inbox of the extension has tenants
+	WithIDs     bool    // one has an id of several columns
 
 	Journal *Journal // columns and indexes by which applications query messages; nil if there are none
 
@@ -164,7 +165,7 @@ func (i Inbox) Listed(a string) string {
 		names = []string{"event_id", "event_type", "source", "aggregate_id", "payload", "received_at", "processed_at", "error", "retry_count", "trace_id", "available_at"}
 	}
 	if i.Own != nil && !i.Any {
-		names = append(names, "id")
+		names = append(names, i.Columns.idNames()...)
 		if i.Columns.Sequence != "" {
 			names = append(names, "sequence")
 		}
@@ -200,7 +201,10 @@ func (i Inbox) received() (columns []ColumnName, names []string) {
 			columns, names = append(columns, column), append(names, name)
 		}
 	}
-	if i.EventID == "" {
+	for n, id := range c.IDs {
+		add(id, fmt.Sprintf("event_id %d", n+1))
+	}
+	if i.EventID == "" && c.IDs == nil {
 		add(cmp.Or(c.MessageID, c.ID), "event_id")
 	}
 	add(c.EventType, "event_type")
@@ -247,6 +251,10 @@ func (i Inbox) Values(prefix, payload string) string {
 	}
 	columns, names := i.received()
 	for n, name := range names {
+		if id, part, of := strings.Cut(name, " "); of {
+			names[n] = fmt.Sprintf("(%s)[%s]%s", i.SplitID(prefix+id), part, i.cast(columns[n]))
+			continue
+		}
 		switch name {
 		case "payload":
 			names[n] = payload
@@ -267,6 +275,9 @@ func (i Inbox) Values(prefix, payload string) string {
 func (i Inbox) GivenID(id string) string {
 	if i.Any {
 		return inserted("'" + id + "' || (v_columns #>> '{event_id,given}')")
+	}
+	if i.Columns.IDs != nil {
+		return i.joinedAgain(id)
 	}
 	if cast := i.cast(i.Columns.ID); cast != "" {
 		return id + cast + "::text"

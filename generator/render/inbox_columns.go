@@ -12,7 +12,16 @@ import (
 // shows the table under the names that a managed inbox has, so it is the same text for every inbox.
 type Columns struct {
 	ID, EventType, Source, AggregateID, Payload, ReceivedAt, ProcessedAt, Error, RetryCount, TraceID, AvailableAt, Sequence, Priority ColumnName
-	Tenant, MessageID                                                                                                                 ColumnName // of an inbox with tenants, whose event_id is made of both
+	IDs                                                                                                                               []ColumnName // of an id of several columns, in place of ID
+	Tenant, MessageID                                                                                                                 ColumnName   // of an inbox with tenants, whose event_id is made of both
+}
+
+// IDColumns are the columns that identify a message.
+func (c Columns) IDColumns() []ColumnName {
+	if c.IDs != nil {
+		return c.IDs
+	}
+	return []ColumnName{c.ID}
 }
 
 // ColumnName is a column's name in the table; empty if the table has none.

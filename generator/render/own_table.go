@@ -81,6 +81,9 @@ func (i Inbox) IDText(a string) string {
 	if i.Any {
 		return i.expression("event_id", a)
 	}
+	if i.Columns.IDs != nil {
+		return "((" + i.joinedID(a) + ") collate " + bytewise + ")"
+	}
 	column := of(a, i.Columns.ID)
 	if i.Own == nil {
 		return column
@@ -122,6 +125,9 @@ func (i Inbox) expression(column, a string) string {
 		}
 		return of(a, c)
 	}
+	if n := slices.Index(i.Columns.idNames(), column); n >= 0 {
+		return of(a, i.Columns.IDColumns()[n])
+	}
 	switch c := i.Columns; column {
 	case "event_id":
 		return i.IDText(a)
@@ -145,8 +151,6 @@ func (i Inbox) expression(column, a string) string {
 		return i.Text(c.TraceID, a)
 	case "available_at":
 		return own(c.AvailableAt, "null::timestamptz")
-	case "id":
-		return own(c.ID, "")
 	case "order_key":
 		return i.Text(i.Ordering.Aggregate, a)
 	case "sequence":
@@ -170,8 +174,8 @@ func (i Inbox) expression(column, a string) string {
 func (i Inbox) RowList() string {
 	columns := []string{
 		"event_id", "event_type", "source", "aggregate_id", "payload", "received_at", "processed_at", "error", "retry_count", "trace_id", "available_at",
-		"id", "ctid", "xmin", "xmax",
 	}
+	columns = append(append(columns, i.Columns.idNames()...), "ctid", "xmin", "xmax")
 	if i.Ordering != nil {
 		columns = append(columns, "order_key", "sequence")
 	}
@@ -213,11 +217,14 @@ type Used struct {
 func (i Inbox) Used() []Used {
 	c := i.Columns
 	var used []Used
+	for _, id := range c.IDColumns() {
+		used = append(used, Used{i.Own.shape(id), "event_id"})
+	}
 	for _, column := range []struct {
 		name ColumnName
 		as   string
 	}{
-		{c.ID, "event_id"}, {c.EventType, "event_type"}, {c.Source, "source"}, {c.AggregateID, "aggregate_id"}, {c.Payload, "payload"},
+		{c.EventType, "event_type"}, {c.Source, "source"}, {c.AggregateID, "aggregate_id"}, {c.Payload, "payload"},
 		{c.ReceivedAt, "received_at"}, {c.ProcessedAt, "processed_at"}, {c.Error, "error"}, {c.RetryCount, "retry_count"}, {c.TraceID, "trace_id"},
 		{c.AvailableAt, "available_at"}, {c.Sequence, "sequence"}, {c.Priority, "priority_value"},
 	} {
@@ -231,10 +238,11 @@ func (i Inbox) Used() []Used {
 // OwnNames lists columns of row a of Rows under the names that they have in the table.
 func (i Inbox) OwnNames(a string) string {
 	var items []string
-	for _, used := range i.Used() {
+	ids := i.Columns.idNames()
+	for n, used := range i.Used() {
 		column := used.As
-		if column == "event_id" {
-			column = "id"
+		if n < len(ids) {
+			column = ids[n]
 		}
 		items = append(items, fmt.Sprintf("%s.%s as %s", a, column, used.Name))
 	}
@@ -245,6 +253,9 @@ func (i Inbox) OwnNames(a string) string {
 func (i Inbox) IDKey() string {
 	if i.Any {
 		return inserted(".key")
+	}
+	if i.Columns.IDs != nil {
+		return "(" + i.joinedID("") + ") collate " + bytewise
 	}
 	column := i.Columns.ID.String()
 	if i.Own == nil || i.IDText("") == column {

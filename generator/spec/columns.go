@@ -15,8 +15,11 @@ var (
 	systemColumns  = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
 )
 
-// ColumnName is a field of Columns and the name that it gives.
-type ColumnName struct{ Field, Name string }
+// ColumnName is a field of Columns and a name that it gives, which stands at At if a list holds it.
+type ColumnName struct {
+	Field, Name string
+	At          diag.Pos
+}
 
 // Named lists the columns that a spec names; none if it has no list.
 func (c *Columns) Named() []ColumnName {
@@ -28,11 +31,18 @@ func (c *Columns) Named() []ColumnName {
 
 // byField lists the columns under the names of their fields.
 func (c *Columns) byField() []ColumnName {
-	return []ColumnName{
-		{"id", c.ID}, {"event_type", c.EventType}, {"source", c.Source}, {"aggregate_id", c.AggregateID},
+	var all []ColumnName
+	for _, id := range c.ID {
+		all = append(all, ColumnName{"id", id.Value, id.At})
+	}
+	for _, other := range []struct{ field, name string }{
+		{"event_type", c.EventType}, {"source", c.Source}, {"aggregate_id", c.AggregateID},
 		{"payload", c.Payload}, {"received_at", c.ReceivedAt}, {"processed_at", c.ProcessedAt}, {"error", c.Error},
 		{"retry_count", c.RetryCount}, {"trace_id", c.TraceID}, {"available_at", c.AvailableAt},
+	} {
+		all = append(all, ColumnName{other.field, other.name, c.Field(other.field)})
 	}
+	return all
 }
 
 // DefaultColumns are the columns of a table of the user's for which a spec names none.

@@ -146,6 +146,11 @@ func emptyInList(at diag.Pos, name string) diag.Error {
 		Hint: "put something into it, as in [[total], [region, total]], or leave it out"}
 }
 
+func emptyID(at diag.Pos, name string) diag.Error {
+	return diag.Error{Pos: at, Code: "missing-value", Message: fmt.Sprintf("%q is an empty list", name),
+		Hint: "name the columns that identify a message, as in [tenant, number]"}
+}
+
 func noObject(at diag.Pos, name string, n *yaml.Node, fields []string) diag.Error {
 	e := diag.Error{Pos: at, Code: "wrong-type", Message: fmt.Sprintf("%s must be a map of fields, but this is %s", name, describe(n))}
 	if n.Kind == yaml.ScalarNode && fields[0] == "name" {

@@ -174,15 +174,15 @@ type Health struct {
 // optional columns that the table does not have are found out from its DDL.
 type Columns struct {
 	Place       `yaml:"-"`
-	ID          string `yaml:"id" jsonschema:"default=event_id,minLength=1,maxLength=63" jsonschema_description:"Unique id of a message."`
-	EventType   string `yaml:"event_type" jsonschema:"default=event_type,minLength=1,maxLength=63" jsonschema_description:"Type of the event."`
-	Source      string `yaml:"source" jsonschema:"default=source,minLength=1,maxLength=63" jsonschema_description:"Where the message comes from."`
-	AggregateID string `yaml:"aggregate_id" jsonschema:"default=aggregate_id,minLength=1,maxLength=63" jsonschema_description:"What the event is about."`
-	Payload     string `yaml:"payload" jsonschema:"default=payload,minLength=1,maxLength=63" jsonschema_description:"The message."`
-	ReceivedAt  string `yaml:"received_at" jsonschema:"default=received_at,minLength=1,maxLength=63" jsonschema_description:"When it arrived."`
-	ProcessedAt string `yaml:"processed_at" jsonschema:"default=processed_at,minLength=1,maxLength=63" jsonschema_description:"When it was processed; NULL while pending."`
-	Error       string `yaml:"error" jsonschema:"default=error,minLength=1,maxLength=63" jsonschema_description:"The latest error."`
-	RetryCount  string `yaml:"retry_count" jsonschema:"default=retry_count,minLength=1,maxLength=63" jsonschema_description:"Failures so far."`
-	TraceID     string `yaml:"trace_id" jsonschema:"default=trace_id,minLength=1,maxLength=63" jsonschema_description:"For distributed tracing."`
-	AvailableAt string `yaml:"available_at" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"When it is due again; needed for retry."`
+	ID          IDColumns `yaml:"id" jsonschema:"default=event_id,minLength=1,maxLength=63" jsonschema_description:"Unique id of a message: a column, or a list of those over which the table has a unique key."`
+	EventType   string    `yaml:"event_type" jsonschema:"default=event_type,minLength=1,maxLength=63" jsonschema_description:"Type of the event."`
+	Source      string    `yaml:"source" jsonschema:"default=source,minLength=1,maxLength=63" jsonschema_description:"Where the message comes from."`
+	AggregateID string    `yaml:"aggregate_id" jsonschema:"default=aggregate_id,minLength=1,maxLength=63" jsonschema_description:"What the event is about."`
+	Payload     string    `yaml:"payload" jsonschema:"default=payload,minLength=1,maxLength=63" jsonschema_description:"The message."`
+	ReceivedAt  string    `yaml:"received_at" jsonschema:"default=received_at,minLength=1,maxLength=63" jsonschema_description:"When it arrived."`
+	ProcessedAt string    `yaml:"processed_at" jsonschema:"default=processed_at,minLength=1,maxLength=63" jsonschema_description:"When it was processed; NULL while pending."`
+	Error       string    `yaml:"error" jsonschema:"default=error,minLength=1,maxLength=63" jsonschema_description:"The latest error."`
+	RetryCount  string    `yaml:"retry_count" jsonschema:"default=retry_count,minLength=1,maxLength=63" jsonschema_description:"Failures so far."`
+	TraceID     string    `yaml:"trace_id" jsonschema:"default=trace_id,minLength=1,maxLength=63" jsonschema_description:"For distributed tracing."`
+	AvailableAt string    `yaml:"available_at" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"When it is due again; needed for retry."`
 }

@@ -38,6 +38,13 @@ func (Text) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", MinLength: &one}
 }
 
+// JSONSchema describes the columns of an id: one, or several.
+func (IDColumns) JSONSchema() *jsonschema.Schema {
+	one, longest := uint64(1), uint64(MaxNameBytes)
+	name := &jsonschema.Schema{Type: "string", MinLength: &one, MaxLength: &longest}
+	return &jsonschema.Schema{Default: "event_id", OneOf: []*jsonschema.Schema{name, {Type: "array", Items: name, MinItems: &one, UniqueItems: true}}}
+}
+
 // JSONSchema describes queries.
 func (Query) JSONSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
 

@@ -53,18 +53,36 @@ func (c checker) adoptedInbox(i *Inbox) {
 	}
 	if i.Columns != nil {
 		c.distinctColumns(i.Columns)
+		c.idColumns(i)
 	}
 }
 
 func (c checker) distinctColumns(columns *Columns) {
 	first := map[string]string{}
 	for _, column := range columns.byField() {
-		if other, taken := first[column.Name]; taken && column.Name != "" {
-			at := firstGiven(columns.Place, column.Field, other)
-			c.report(at, sameColumn, other, column.Field, column.Name)
-			continue
+		switch other, taken := first[column.Name]; {
+		case !taken || column.Name == "":
+			first[column.Name] = column.Field
+		case other == column.Field:
+			c.report(column.At, idTwice, column.Name)
+		default:
+			c.report(firstGiven(columns.Place, column.Field, other), sameColumn, other, column.Field, column.Name)
 		}
-		first[column.Name] = column.Field
+	}
+}
+
+// idColumns refuses what gives a message an id that is one text where several columns make it, and a number that its id is already.
+func (c checker) idColumns(i *Inbox) {
+	if i.WireFormat != WireNative && len(i.Columns.ID) > 1 {
+		c.report(i.Field("wire_format"), wiredID, i.Name)
+	}
+	if i.Ordering == nil {
+		return
+	}
+	for _, id := range i.Columns.ID {
+		if id.Value == i.Ordering.Sequence {
+			c.report(firstGiven(i.Ordering.Place, "sequence"), sequenceInID, id.Value)
+		}
 	}
 }
 

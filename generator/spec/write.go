@@ -91,8 +91,12 @@ func columnsNode(columns *Columns) *yaml.Node {
 		return nil
 	}
 	usual := DefaultColumns()
-	for n, column := range columns.byField() {
-		if column.Name != usual.byField()[n].Name {
+	if !columns.ID.equal(usual.ID) {
+		node.Content = append(node.Content, scalarNode("id"), columns.ID.node())
+	}
+	given, otherwise := columns.byField()[len(columns.ID):], usual.byField()[len(usual.ID):]
+	for n, column := range given {
+		if column.Name != otherwise[n].Name {
 			node.Content = append(node.Content, scalarNode(column.Field), scalarNode(column.Name))
 		}
 	}
@@ -100,6 +104,18 @@ func columnsNode(columns *Columns) *yaml.Node {
 		return nil
 	}
 	return node
+}
+
+// node is their names: a text, or a list of several.
+func (c IDColumns) node() *yaml.Node {
+	if len(c) == 1 {
+		return scalarNode(c[0].Value)
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	for _, name := range c.Names() {
+		list.Content = append(list.Content, scalarNode(name))
+	}
+	return list
 }
 
 // scalarNode is a text, quoted where YAML needs that.

@@ -24,7 +24,7 @@ func TestOrderedStatements(t *testing.T) {
 		seeds = []uint64{n}
 	}
 	// The view shows a table of the user's as the others are, whatever its columns are called.
-	const ddl = `
+	const tasks = `
 create table public."Tasks" (
     "Id" varchar(40) collate "C" unique not null, "Type" text not null, body jsonb not null, ref varchar(20), "No" integer, got timestamptz not null default clock_timestamp(),
     done timestamptz, error text, tries integer not null default 0, due timestamptz
@@ -32,6 +32,7 @@ create table public."Tasks" (
 create view public.mine as
 select "Id" as event_id, "Type" as event_type, body as payload, ref as aggregate_id, "No" as number, done as processed_at, tries as retry_count, due as available_at from public."Tasks";
 `
+	ddl := tasks + orderedPairs
 	extension := installed.Over(t, `
 version: 1
 extension: {name: ordered, version: 1.0.0}
@@ -41,6 +42,12 @@ inboxes:
     table: public.Tasks
     columns: {id: Id, event_type: Type, payload: body, aggregate_id: ref, received_at: got, processed_at: done, retry_count: tries, available_at: due}
     ordering: {sequence: "No"}
+    retry: {backoff: constant, initial: 2h}
+    max_attempts: 1000
+  - name: pair
+    table: public.pairs
+    columns: {id: [part, name], event_type: type, aggregate_id: ref, processed_at: done, available_at: due}
+    ordering: {sequence: number}
     retry: {backoff: constant, initial: 2h}
     max_attempts: 1000
   - {name: blocked, ordering: {sequence: number, start: 0}, retry: {backoff: constant, initial: 2h}, max_attempts: 1000}
@@ -58,17 +65,20 @@ inboxes:
 			conn, r := db.Connect(t), rand.New(rand.NewPCG(seed, seed))
 			var log []string
 			for range 150 {
-				inbox := []string{"blocked", "skipped", "loose", "mine"}[r.IntN(4)]
+				inbox := []string{"blocked", "skipped", "loose", "mine", "pair"}[r.IntN(5)]
 				table := "pgtrickle." + inbox
-				if inbox == "mine" {
-					table = "public.mine"
+				if inbox == "mine" || inbox == "pair" {
+					table = "public." + inbox
 				}
 				sql := strings.ReplaceAll(orderedStatement(r), "INBOX", table)
+				if inbox == "pair" {
+					sql = strings.ReplaceAll(sql, "'m", "'m/")
+				}
 				log = append(log, sql)
 				if _, err := conn.Exec(t.Context(), sql); err != nil && !strings.Contains(err.Error(), "P0002") {
 					t.Fatalf("%s\n%s", pgtest.ErrorText(err), strings.Join(log, ";\n"))
 				}
-				last := map[string]string{"blocked": "-1", "skipped": "0", "loose": "null", "mine": "0"}[inbox]
+				last := map[string]string{"blocked": "-1", "skipped": "0", "loose": "null", "mine": "0", "pair": "0"}[inbox]
 				open := "processed_at is null"
 				if inbox == "skipped" {
 					open += " and retry_count < 3"
@@ -76,6 +86,9 @@ inboxes:
 				next := "select event_id from pgtrickle.next_" + inbox
 				if inbox == "mine" {
 					next = `select "Id" as event_id from pgtrickle.next_mine`
+				}
+				if inbox == "pair" {
+					table, next = "public.pair_ids", "select concat(part, '/', replace(name, '/', '~1')) as event_id from pgtrickle.next_pair"
 				}
 				words := strings.NewReplacer("TABLE", table, "NEXT", next, "INBOX", inbox, "BEFORE", last, "OPEN", open)
 				queries := []string{orderedBacklog, orderedNext}
@@ -91,6 +104,25 @@ inboxes:
 		})
 	}
 }
+
+// orderedPairs is a table with an id of two columns. Statements name a message by one of them, the other follows from it.
+const orderedPairs = `
+create table public.pairs (
+    name text not null, part smallint not null default 0, type text not null, payload jsonb not null, ref text, number bigint,
+    received_at timestamptz not null default clock_timestamp(), done timestamptz, error text, retry_count integer not null default 0, due timestamptz,
+    primary key (name, part)
+);
+create function public.split() returns trigger language plpgsql as $$
+begin
+    new.part := hashtext(new.name) % 2;
+    return new;
+end $$;
+create trigger split before insert on public.pairs for each row execute function public.split();
+create view public.pair as
+select name as event_id, type as event_type, payload, ref as aggregate_id, number, done as processed_at, retry_count, due as available_at from public.pairs;
+create view public.pair_ids as
+select concat(p.part, '/', replace(p.name, '/', '~1')) as event_id, ref as aggregate_id, number, done as processed_at, retry_count, due as available_at from public.pairs p;
+`
 
 // orderedStatement is one of an application, or a tick.
 func orderedStatement(r *rand.Rand) string {

@@ -36,6 +36,17 @@ create function app.touch() returns trigger language plpgsql as 'begin new.note 
 create trigger touch before update on app.incoming for each row execute function app.touch();
 `
 
+// ownTable is a table of the user's that an inbox is over.
+type ownTable struct{ name, spec, ddl string }
+
+// ownTables are one with an id of a column, and one with an id of two.
+var ownTables = []ownTable{
+	{"one", ownSpec, ownDDL},
+	{"two", strings.Replace(ownSpec, "id: msg_id", "id: [shard, msg_id]", 1), strings.NewReplacer(
+		"primary key default", "not null default", "note text", "note text, shard varchar(9) not null default '~/' || floor(random() * 3), primary key (msg_id, shard)",
+	).Replace(ownDDL)},
+}
+
 // ownStates are what must be the same before a dump and after its restore.
 var ownStates = []string{
 	"select i::text from app.incoming i",
@@ -53,7 +64,13 @@ func TestOwnTableDumped(t *testing.T) {
 		t.Logf("%v: the versions of npm are bare servers", missing)
 		return
 	}
-	extension := installed.Over(t, ownSpec, ownDDL)
+	for _, own := range ownTables {
+		t.Run(own.name, func(t *testing.T) { own.dumped(t) })
+	}
+}
+
+func (own ownTable) dumped(t *testing.T) {
+	extension := installed.Over(t, own.spec, own.ddl)
 	install := installed.Relocate(t, pgtest.Server(t).Install)
 	installed.PutFiles(t, install, extension)
 	from, to := installed.Start(t, install), installed.Start(t, install)
@@ -61,7 +78,7 @@ func TestOwnTableDumped(t *testing.T) {
 		t.Run(string(flavour), func(t *testing.T) {
 			name := "own_" + string(flavour)
 			source := create(t, from, name)
-			run(t, source, ownDDL)
+			run(t, source, own.ddl)
 			before := leftovers(t, source)
 			for _, sql := range []string{
 				"insert into app.incoming (type, body, done, tries) select 't' || i % 3, '{}', case i % 4 when 0 then now() end, i % 5 from generate_series(1, 60) i",
@@ -106,9 +123,15 @@ func TestOwnTableDumped(t *testing.T) {
 // TestOwnTableUnderLoad has applications that know nothing of Sluice insert, change and delete messages while workers process them and ticks run:
 // the counts are exact, nothing is processed twice, and nothing stays.
 func TestOwnTableUnderLoad(t *testing.T) {
+	for _, own := range ownTables {
+		t.Run(own.name, func(t *testing.T) { own.underLoad(t) })
+	}
+}
+
+func (own ownTable) underLoad(t *testing.T) {
 	db := pgtest.DB(t)
-	db.Exec(t, ownDDL+"create table app.done (msg_id uuid)")
-	db.Exec(t, installed.Over(t, ownSpec, ownDDL).Install(generator.Plain))
+	db.Exec(t, own.ddl+"create table app.done (id text)")
+	db.Exec(t, installed.Over(t, own.spec, own.ddl).Install(generator.Plain))
 	until := time.Now().Add(4 * time.Second)
 	var all sync.WaitGroup
 	session := func(work func(exec func(sql string, args ...any), random *rand.Rand)) {
@@ -145,7 +168,7 @@ func TestOwnTableUnderLoad(t *testing.T) {
 		session(func(exec func(string, ...any), random *rand.Rand) {
 			exec(`with claimed as materialized (select event_id from own.inbox_claim('mine', 5)),
 				marked as (select c.event_id, own.inbox_mark_processed('mine', c.event_id) as first from claimed c)
-				insert into app.done select event_id::uuid from marked where first`)
+				insert into app.done select event_id from marked where first`)
 			exec("select own.inbox_mark_failed('mine', event_id, 'no') from own.inbox_claim('mine', 1)")
 		})
 	}
@@ -165,7 +188,7 @@ func TestOwnTableUnderLoad(t *testing.T) {
 	if derived != held {
 		t.Errorf("the statistics say\n%s\nand the table\n%s", derived, held)
 	}
-	if twice := counts("select msg_id::text from app.done group by msg_id having count(*) > 1"); twice != "" {
+	if twice := counts("select id from app.done group by id having count(*) > 1"); twice != "" {
 		t.Errorf("processed twice: %s", twice)
 	}
 	run(t, conn, "select pg_sleep(0.05)")

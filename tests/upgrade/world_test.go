@@ -31,9 +31,9 @@ func (w *world) use(t *testing.T) {
 	w.sources(t)
 	exec(t, w.db, "set pg_trickle.tenant = 'te'")
 	for _, inbox := range w.inboxes(t) {
-		exec(t, w.db, "select pgtrickle.inbox_receive($1, 'm' || i, 't' || i % 2, '{}') from generate_series(10 * $2, 10 * $2 + 9) i", inbox, w.rounds)
+		exec(t, w.db, "select pgtrickle.inbox_receive($1, 'm' || i || $3, 't' || i % 2, '{}') from generate_series(10 * $2, 10 * $2 + 9) i", inbox, w.rounds, w.suffix(t, inbox))
 		exec(t, w.db, "select pgtrickle.inbox_mark_processed($1, event_id) from pgtrickle.inbox_claim($1, 2)", inbox)
-		exec(t, w.db, "select pgtrickle.inbox_mark_failed($1, $3 || 10 * $2 + 9, 'no')", inbox, w.rounds, w.prefix(t, inbox)+"m")
+		exec(t, w.db, "select pgtrickle.inbox_mark_failed($1, $3 || 10 * $2 + 9 || $4, 'no')", inbox, w.rounds, w.prefix(t, inbox)+"m", w.suffix(t, inbox))
 	}
 	for _, inbox := range w.remembering(t) {
 		table := pgx.Identifier{"pgtrickle", inbox}.Sanitize()
@@ -94,6 +94,12 @@ func (w *world) remembering(t *testing.T) []string {
 func (w *world) prefix(t *testing.T, inbox string) string {
 	t.Helper()
 	return pgtest.One[string](t, w.db, "select case when to_jsonb(c) ->> 'tenant_column' is null then '' else 'te/' end from pgtrickle.pgt_inbox_config c where inbox_name = $1", inbox)
+}
+
+// suffix is what ids of an inbox end in that have a column more.
+func (w *world) suffix(t *testing.T, inbox string) string {
+	t.Helper()
+	return pgtest.One[string](t, w.db, "select case when to_jsonb(c) ->> 'id_columns' is null then '' else '/0' end from pgtrickle.pgt_inbox_config c where inbox_name = $1", inbox)
 }
 
 func (w *world) outboxes(t *testing.T) []string {

@@ -89,7 +89,8 @@ func inSpec(created live.CreatedInbox, schema string) spec.Inbox {
 	if !created.Managed {
 		i.Table = spec.Name{Schema: created.Schema, Name: created.Table}.Text()
 		columns := spec.DefaultColumns()
-		columns.ID, columns.EventType, columns.ReceivedAt = created.ID, created.EventType, created.Received
+		columns.ID = spec.IDColumns{{Value: created.ID}}
+		columns.EventType, columns.ReceivedAt = created.EventType, created.Received
 		columns.ProcessedAt, columns.RetryCount, columns.Error = created.Processed, created.RetryCount, created.Error
 		if created.Delays {
 			columns.AvailableAt = "available_at"

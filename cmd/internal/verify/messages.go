@@ -125,14 +125,18 @@ func (v *verifier) counts(ctx context.Context, conn *pgx.Conn, name string) erro
 
 // table is an inbox's, with the column of processed messages, as SQL, and a format of ids that its type takes.
 func (v *verifier) table(ctx context.Context, conn *pgx.Conn, inbox string) (table, processed, ids string, err error) {
-	err = conn.QueryRow(ctx, fmt.Sprintf(`select r.name, quote_ident(c.processed_at_column), case
-	    when a.atttypid = 'uuid'::regtype then '00000000-0000-4000-8000-%%012d'
-	    when a.atttypid in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) then '%%d'
-	    else 'sluice-verify-%%d'
-	end
+	err = conn.QueryRow(ctx, fmt.Sprintf(`select r.name, quote_ident(c.processed_at_column), (
+	    select string_agg(case
+	        when a.atttypid = 'uuid'::regtype then '00000000-0000-4000-8000-%%[1]012d'
+	        when a.atttypid in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) then '%%[1]d'
+	        else 'sluice-verify-%%[1]d'
+	    end, '/' order by k.no)
+	    from jsonb_array_elements_text(case jsonb_typeof(to_jsonb(c) -> 'id_columns') when 'array' then to_jsonb(c) -> 'id_columns' else jsonb_build_array(c.id_column) end)
+	        with ordinality k (name, no)
+	    join pg_attribute a on a.attrelid = r.name::regclass and a.attname = k.name
+	)
 	from %s.pgt_inbox_config c
 	cross join lateral (select format('%%I.%%I', c.inbox_schema, c.inbox_table) as name) r
-	join pg_attribute a on a.attrelid = r.name::regclass and a.attname = c.id_column
 	where c.inbox_name = $1`, v.schema()), inbox).Scan(&table, &processed, &ids)
 	return table, processed, ids, err
 }

@@ -17,7 +17,9 @@ create table public.incoming (
     error text,
     tries integer not null default 0,
     due timestamptz,
-    no integer
+    no integer,
+    part smallint not null default 0,
+    unique (part, msg_id)
 );
 insert into public.incoming (msg_id, type, body) select 'old' || n, 'old', '{}' from generate_series(1, 20) n;
 insert into public.customers select n, 'customer ' || n from generate_series(1, 10) n;
