@@ -8,7 +8,9 @@ func (b *builder) ordering(i render.Inbox) {
 	b.add("inbox/backlog_due.sql", i)
 	b.add("inbox/backlog_changed.sql", i)
 	b.add("inbox/backlog_fill.sql", i)
-	b.add("inbox/backlog_marked.sql", i)
+	if !i.ByRow() {
+		b.add("inbox/backlog_marked.sql", i)
+	}
 	if i.Own == nil {
 		b.add("inbox/backlog_trigger.sql", i, fires("always"))
 		b.add("inbox/backlog_updated_trigger.sql", i, fires("always"))

@@ -25,10 +25,11 @@ func (b *builder) inboxes(view render.Extension) {
 	if len(view.Wired()) > 0 {
 		b.wireFormats(view)
 	}
-	names := []string{
-		"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_rebuild",
-		"pgt_inbox_changed", "pgt_inbox_row_changed", "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_tick",
+	names := []string{"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_rebuild"}
+	if len(view.OwnTables()) < len(view.Inboxes) || view.FromSQL != nil { // those over tables of users have their own
+		names = append(names, "pgt_inbox_changed", "pgt_inbox_row_changed")
 	}
+	names = append(names, "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_tick")
 	if view.Windows() {
 		b.add("catalog/pgt_inbox_retiring.sql", view)
 		names = append(names, "pgt_inbox_retired", "pgt_inbox_note_ids")
@@ -53,12 +54,20 @@ func (b *builder) inboxes(view render.Extension) {
 	}
 	if view.SplitIDs() {
 		names = append(names, "pgt_split_id")
+		if view.TimedIDs() {
+			names = append(names, "pgt_id_time")
+		}
 	}
 	b.add("inbox/inbox_is_my_partition.sql", view)
 	for _, name := range names {
 		b.add("inbox/"+name+".sql", view)
 	}
 	if view.OverTables() {
+		if view.Partitioned() {
+			b.add("catalog/pgt_inbox_partitions.sql", view)
+			b.add("inbox/pgt_partitions.sql", view)
+			b.add("inbox/pgt_see_partitions.sql", view)
+		}
 		for _, name := range []string{"pgt_require_table", "pgt_is_attached", "pgt_detach_table"} {
 			b.add("inbox/"+name+".sql", view)
 		}
@@ -196,7 +205,11 @@ func (b *builder) inboxTriggers(i render.Inbox) {
 // ownTable adds the functions of an inbox over a table of the user's: those of its triggers, and those that create and drop them.
 func (b *builder) ownTable(view render.Extension, i render.Inbox) {
 	triggers := render.OwnTrigger{Extension: view, Of: i}
-	b.add("inbox/pgt_inbox_changed.sql", triggers)
+	if i.ByRow() {
+		b.add("inbox/own_truncated.sql", triggers)
+	} else {
+		b.add("inbox/pgt_inbox_changed.sql", triggers)
+	}
 	b.add("inbox/pgt_inbox_row_changed.sql", triggers)
 	if !i.Any {
 		b.add("inbox/detach_table.sql", i)

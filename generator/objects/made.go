@@ -104,7 +104,7 @@ func ownTable(view render.Extension, i render.Inbox) upgrade.Made {
 	for _, index := range indexes {
 		relations = append(relations, relation("index", index, ""))
 	}
-	drop := fmt.Sprintf("select %s.pgt_detach_table(%s, %s, %s);\n", view.Internal(), i.TriggerArray(), i.IndexArray(), sqltext.Literal(i.Table.String()))
+	drop := fmt.Sprintf("select %s.pgt_detach_table(%s, %s);\n", view.Internal(), i.TriggerArray(), i.IndexArray())
 	return upgrade.Made{
 		Kind: "inbox table", Name: i.Name + " on " + i.Table.String(), On: []string{i.Table.String()}, Definition: digestOf("inbox/attach_table.sql", i),
 		Triggers: i.TriggerList(), Drop: drop, Recreate: fmt.Sprintf("select %s();\n", i.Own.DetachFn), Lock: "ACCESS EXCLUSIVE on the table that it is of, for a moment", Relations: relations,

@@ -27,7 +27,7 @@ func unknownTable(at diag.Pos, i *spec.Inbox, known *catalog.Catalog, hasDDL boo
 func unfitTable(at diag.Pos, i *spec.Inbox, r *catalog.Relation, why string) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "bad-table", Message: fmt.Sprintf("%s cannot be the table of inbox %q: %s", r.SQLName(), i.Name, why),
-		Hint: "an inbox needs an ordinary table, all of whose rows are written by its own name", Also: []diag.Note{{Pos: r.At, Message: "it stands here"}},
+		Hint: "an inbox needs an ordinary or a partitioned table, all of whose rows are written by its own name", Also: []diag.Note{{Pos: r.At, Message: "it stands here"}},
 	}
 }
 
@@ -62,6 +62,10 @@ func wrongType(at diag.Pos, role role, r *catalog.Relation, column catalog.Colum
 	}
 	return unlike(at, r, column, "wrong-type", fmt.Sprintf("is of type %s, and %s of an inbox is of type %s%s", column.Type, role.what(), types, limited),
 		fmt.Sprintf("name another one in %s; Sluice never alters your table", role.setting("…")))
+}
+
+func usedTwice(at diag.Pos, role role, r *catalog.Relation, column catalog.Column) diag.Error {
+	return unlike(at, r, column, "conflict", "is for something else, too", "name a column of its own in "+role.setting("…"))
 }
 
 func generatedColumn(at diag.Pos, role role, r *catalog.Relation, column catalog.Column) diag.Error {

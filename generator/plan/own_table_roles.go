@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
@@ -11,6 +12,7 @@ import (
 // Types that columns of users' tables may have.
 var (
 	idTypes      = []string{"text", "character varying", "uuid", "bigint", "integer", "smallint"}
+	partTypes    = append(slices.Clone(idTypes), "timestamp with time zone", "date") // of columns of an id that has several
 	countTypes   = []string{"integer"}
 	textTypes    = []string{"text", "character varying"}
 	timeTypes    = []string{"timestamp with time zone"}
@@ -87,7 +89,7 @@ func idRoles(names spec.IDColumns, c *render.Columns) []role {
 	c.IDs = make([]render.ColumnName, len(names))
 	var roles []role
 	for n, name := range names {
-		roles = append(roles, role{field: "id", name: name.Value, types: idTypes, at: name.At, listed: true, column: &c.IDs[n]})
+		roles = append(roles, role{field: "id", name: name.Value, types: partTypes, at: name.At, listed: true, column: &c.IDs[n]})
 	}
 	return roles
 }
@@ -95,7 +97,7 @@ func idRoles(names spec.IDColumns, c *render.Columns) []role {
 // setting is how a spec names a column for the role.
 func (r role) setting(name string) string {
 	switch {
-	case r.listed:
+	case r.listed && name != "…":
 		return fmt.Sprintf("columns: {%s: [%s, …]}", r.field, name)
 	case r.option != "":
 		return fmt.Sprintf("%s: {%s: %s}", r.option, r.field, name)

@@ -44,8 +44,11 @@ func (c *compiler) ownTable(i *spec.Inbox) (*catalog.Relation, render.Columns, [
 			continue
 		}
 		*role.column = shape.Name
-		if !slices.ContainsFunc(shapes, func(s render.Shape) bool { return s.Name == shape.Name }) {
+		switch used := slices.ContainsFunc(shapes, func(s render.Shape) bool { return s.Name == shape.Name }); {
+		case !used:
 			shapes = append(shapes, shape)
+		case role.column == &columns.Priority, role.field == "sequence" && shape.Name == columns.RetryCount: // receiving would set it twice
+			c.errs.Add(usedTwice(role.pos(i), role, r, r.Columns[r.Column(role.name)]))
 		}
 		if role.field == "sequence" {
 			c.sequence(i, r, role, shape)
@@ -81,7 +84,7 @@ func (c *compiler) sequence(i *spec.Inbox, r *catalog.Relation, role role, shape
 // unfit says why a relation cannot be the table of an inbox; empty if it can.
 func unfit(r *catalog.Relation) string {
 	switch {
-	case r.Kind != catalog.Table:
+	case r.Kind != catalog.Table && r.Kind != catalog.Partitioned:
 		return "it is a " + r.Kind.String()
 	case r.PartOfOthers():
 		return "its rows are written through another table, too, whose statements fire no trigger of its own"
@@ -89,6 +92,23 @@ func unfit(r *catalog.Relation) string {
 		return "other tables inherit from it, to which its keys do not extend"
 	case r.Unlogged:
 		return "it is unlogged, so that a crash empties it and no trigger sees that"
+	case r.Kind == catalog.Partitioned:
+		return unfitPartition(r)
+	}
+	return ""
+}
+
+// unfitPartition says why a table cannot be that of an inbox because of a partition, at any level.
+func unfitPartition(r *catalog.Relation) string {
+	for _, p := range r.Children {
+		switch why := unfitPartition(p); {
+		case p.Unlogged:
+			return "its partition " + p.SQLName() + " is unlogged, so that a crash empties it and no trigger sees that"
+		case p.Kind != catalog.Table && p.Kind != catalog.Partitioned:
+			return "its partition " + p.SQLName() + " is a " + p.Kind.String() + ", which fires no triggers for what others write"
+		case why != "":
+			return why
+		}
 	}
 	return ""
 }
@@ -153,7 +173,7 @@ func (c *compiler) adopt(v *render.Inbox, i *spec.Inbox) {
 	beside := func(what string) render.Name {
 		return render.Name{Schema: r.Schema, Name: spec.DerivedName(c.spec.Extension.Name + "_" + what + "_" + r.Name)}
 	}
-	own := &render.OwnTable{Shapes: shapes, AttachFn: internal("_attach"), DetachFn: internal("_detach"), Triggers: map[string]string{}}
+	own := &render.OwnTable{Shapes: shapes, Partitioned: r.Kind == catalog.Partitioned, AttachFn: internal("_attach"), DetachFn: internal("_detach"), Triggers: map[string]string{}}
 	for _, event := range render.TriggerEvents {
 		own.Triggers[event] = spec.DerivedName(fmt.Sprintf("%s_%s_%s_%s", c.spec.Extension.Name, event, r.Schema, r.Name))
 	}
@@ -170,7 +190,7 @@ func (c *compiler) adopt(v *render.Inbox, i *spec.Inbox) {
 		own.IDIndex = beside("id")
 	}
 	if v.Notify != nil {
-		v.Notify.Table, v.Notify.Trigger = v.Table, own.Triggers["notify"]
+		v.Notify.Table, v.Notify.Trigger, v.Notify.ByRow = v.Table, own.Triggers["notify"], own.Partitioned
 	}
 	if i.Priority != nil {
 		priorityOf(c.spec, i, v)

@@ -35,12 +35,34 @@ func (i Inbox) joinedID(a string) string {
 // idPart is what a value of a column adds to the id.
 func (i Inbox) idPart(column ColumnName, value string) string {
 	switch typ := i.Own.TypeOf(column); {
+	case typ == "date":
+		return "extract(epoch from " + value + ")::text"
+	case i.isTime(column):
+		return "extract(epoch from " + value + " at time zone 'UTC')::text"
 	case typ == "text":
 		return fmt.Sprintf("replace(replace(%s collate %s, '~', '~0'), '/', '~1')", value, bytewise)
 	case strings.HasPrefix(typ, "character varying"):
 		return fmt.Sprintf("replace(replace(%s::text collate %s, '~', '~0'), '/', '~1')", value, bytewise)
 	}
 	return value + "::text"
+}
+
+// isTime reports whether a column is a moment, which stands in an id as seconds since 1970: its text depends on settings.
+func (i Inbox) isTime(column ColumnName) bool {
+	typ := i.Own.TypeOf(column)
+	return typ == "timestamp with time zone" || typ == "date"
+}
+
+// fromPart is the value of a column of an id that is given in part.
+func (i Inbox) fromPart(column ColumnName, part string) string {
+	if !i.isTime(column) {
+		return part + i.cast(column)
+	}
+	value := fmt.Sprintf("%s.pgt_id_time(%s)", i.Internal(), part)
+	if i.Own.TypeOf(column) == "date" {
+		return "(" + value + " at time zone 'UTC')::date"
+	}
+	return value
 }
 
 // SplitID are the columns of an id that is given, as an array of texts.
@@ -56,7 +78,7 @@ func (i Inbox) SplitID(id string) string {
 func (i Inbox) joinedAgain(id string) string {
 	var parts []string
 	for n, column := range i.Columns.IDs {
-		parts = append(parts, i.idPart(column, fmt.Sprintf("(s.id[%d])%s", n+1, i.cast(column))))
+		parts = append(parts, i.idPart(column, i.fromPart(column, fmt.Sprintf("(s.id[%d])", n+1))))
 	}
 	return fmt.Sprintf("(select %s from (select %s as id) s)", strings.Join(parts, " || '/' || "), i.SplitID(id))
 }
@@ -76,6 +98,11 @@ func (i Inbox) Conflict() string {
 // SplitIDs reports whether ids of an inbox have several columns.
 func (e Extension) SplitIDs() bool {
 	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.Columns.IDs != nil })
+}
+
+// TimedIDs reports whether such a column is a moment.
+func (e Extension) TimedIDs() bool {
+	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return slices.ContainsFunc(i.Columns.IDs, i.isTime) })
 }
 
 // IDArray is an array of the names of the columns; null if there is one.

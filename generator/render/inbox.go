@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -217,7 +218,7 @@ func (i Inbox) received() (columns []ColumnName, names []string) {
 	}
 	byArrival := i.Ordering != nil && i.Ordering.Sequence == c.ReceivedAt
 	if i.Own != nil {
-		if !byArrival {
+		if !byArrival && !slices.Contains(c.IDs, c.ReceivedAt) {
 			add(c.ReceivedAt, "received_at")
 		}
 		add(c.RetryCount, "retry_count")
@@ -252,7 +253,7 @@ func (i Inbox) Values(prefix, payload string) string {
 	columns, names := i.received()
 	for n, name := range names {
 		if id, part, of := strings.Cut(name, " "); of {
-			names[n] = fmt.Sprintf("(%s)[%s]%s", i.SplitID(prefix+id), part, i.cast(columns[n]))
+			names[n] = i.fromPart(columns[n], fmt.Sprintf("(%s)[%s]", i.SplitID(prefix+id), part))
 			continue
 		}
 		switch name {
@@ -265,7 +266,9 @@ func (i Inbox) Values(prefix, payload string) string {
 		case "sequence":
 			names[n] = i.Ordering.Given(prefix + name)
 		default:
-			names[n] = prefix + name + i.cast(columns[n])
+			if names[n] = prefix + name + i.cast(columns[n]); names[n] == "p_event_id::uuid" { // p_event_id may be a number, which has no cast to uuid
+				names[n] = "p_event_id::text::uuid"
+			}
 		}
 	}
 	return strings.Join(names, ", ")

@@ -12,6 +12,7 @@ type Notify struct {
 	Table            Name
 	Trigger          string
 	Channel, Payload string
+	ByRow            bool // the table is partitioned: rows are written through its partitions, too
 }
 
 // Notifies reports whether an inbox or an outbox has such a trigger.

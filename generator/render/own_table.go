@@ -15,6 +15,8 @@ type OwnTable struct {
 	IDIndex  Name              // by which a message is found by its id as a text; empty if the unique key serves
 	Triggers map[string]string // by events: those of a managed inbox might be another extension's
 
+	Partitioned bool // rows are written through partitions, too
+
 	AttachFn, DetachFn Name
 
 	Roles []OwnRole // of columns, where it stands for tables that functions put inboxes over
@@ -112,7 +114,7 @@ func (i Inbox) cast(c ColumnName) string {
 var rowColumns = []string{"event_id", "event_type", "received_at", "processed_at", "retry_count", "available_at"}
 
 // places are columns of each table.
-var places = []string{"ctid", "xmin", "xmax"}
+var places = []string{"ctid", "xmin", "xmax", "tableoid"}
 
 // expression is a column of Rows, of row a of the table.
 func (i Inbox) expression(column, a string) string {
@@ -175,7 +177,7 @@ func (i Inbox) RowList() string {
 	columns := []string{
 		"event_id", "event_type", "source", "aggregate_id", "payload", "received_at", "processed_at", "error", "retry_count", "trace_id", "available_at",
 	}
-	columns = append(append(columns, i.Columns.idNames()...), "ctid", "xmin", "xmax")
+	columns = append(append(columns, i.Columns.idNames()...), "ctid", "xmin", "xmax", "tableoid")
 	if i.Ordering != nil {
 		columns = append(columns, "order_key", "sequence")
 	}
@@ -196,7 +198,7 @@ func (i Inbox) named(columns []string, a string) []string {
 
 // Nothing lists nulls of the types that the columns of the table have.
 func (i Inbox) Nothing() string {
-	items := []string{"null::tid as ctid", "null::xid as xmin", "null::xid as xmax"}
+	items := []string{"null::tid as ctid", "null::xid as xmin", "null::xid as xmax", "null::oid as tableoid"}
 	for _, s := range i.Own.Shapes {
 		item := "null::" + s.Type
 		if s.Collation != "" {
@@ -228,7 +230,7 @@ func (i Inbox) Used() []Used {
 		{c.ReceivedAt, "received_at"}, {c.ProcessedAt, "processed_at"}, {c.Error, "error"}, {c.RetryCount, "retry_count"}, {c.TraceID, "trace_id"},
 		{c.AvailableAt, "available_at"}, {c.Sequence, "sequence"}, {c.Priority, "priority_value"},
 	} {
-		if column.name != "" {
+		if column.name != "" && !slices.Contains(c.IDs, column.name) {
 			used = append(used, Used{i.Own.shape(column.name), column.as})
 		}
 	}

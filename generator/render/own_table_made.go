@@ -18,13 +18,19 @@ var TriggerEvents = []string{
 // fires reports whether the inbox has the trigger of an event: not where nobody is woken, there is no change feed, no ordering, or no priority.
 func (i Inbox) fires(event string) bool {
 	switch event {
+	case "updated", "deleted":
+		return !i.ByRow()
+	case "marked":
+		return i.Ordering != nil && !i.ByRow()
 	case "notify":
 		return i.Notify != nil
 	case "feed":
 		return i.Feed.Name != ""
-	case "ordered", "reordered", "marked", "marked_applied":
+	case "ordered", "reordered", "marked_applied":
 		return i.Ordering != nil
-	case "inserted_by_priority", "updated_by_priority", "deleted_by_priority", "applied_by_priority":
+	case "inserted_by_priority", "updated_by_priority", "deleted_by_priority":
+		return i.Priority != nil && !i.ByRow()
+	case "applied_by_priority":
 		return i.Priority != nil
 	}
 	return true
@@ -56,9 +62,11 @@ func (i Inbox) TriggerList() []string {
 
 // OnTable is the statements that create the indexes and triggers on a user's table: those of a managed inbox, inside a function.
 func (i Inbox) OnTable() string {
-	templates := []string{
-		"order_index", "id_index", "updated_trigger", "deleted_trigger", "inserted_trigger", "moved_trigger", "truncated_trigger", "applied_trigger",
+	templates := []string{"order_index", "id_index"}
+	if !i.ByRow() {
+		templates = append(templates, "updated_trigger", "deleted_trigger")
 	}
+	templates = append(templates, "inserted_trigger", "moved_trigger", "truncated_trigger", "applied_trigger")
 	var out strings.Builder
 	add := func(path string, data any) {
 		sql := Must(path, data)
@@ -77,12 +85,16 @@ func (i Inbox) OnTable() string {
 	}
 	if i.Ordering != nil {
 		for _, name := range []string{"backlog_trigger", "backlog_updated_trigger", "backlog_marked_trigger", "backlog_applied_trigger"} {
-			add("inbox/"+name+".sql", i)
+			if name != "backlog_marked_trigger" || !i.ByRow() {
+				add("inbox/"+name+".sql", i)
+			}
 		}
 	}
 	if i.Priority != nil {
 		for _, name := range []string{"inserted", "updated", "deleted", "applied"} {
-			add("inbox/priority_"+name+"_trigger.sql", i)
+			if name == "applied" || !i.ByRow() {
+				add("inbox/priority_"+name+"_trigger.sql", i)
+			}
 		}
 	}
 	if i.Notify != nil {

@@ -61,7 +61,7 @@ func (c checker) distinctColumns(columns *Columns) {
 	first := map[string]string{}
 	for _, column := range columns.byField() {
 		switch other, taken := first[column.Name]; {
-		case !taken || column.Name == "":
+		case !taken || column.Name == "", column.Field == "received_at" && other == "id" && len(columns.ID) > 1: // a table that is partitioned by it
 			first[column.Name] = column.Field
 		case other == column.Field:
 			c.report(column.At, idTwice, column.Name)
@@ -80,7 +80,7 @@ func (c checker) idColumns(i *Inbox) {
 		return
 	}
 	for _, id := range i.Columns.ID {
-		if id.Value == i.Ordering.Sequence {
+		if id.Value == i.Ordering.Sequence || id.Value == i.Columns.ReceivedAt && i.Ordering.Sequence == "received_at" {
 			c.report(firstGiven(i.Ordering.Place, "sequence"), sequenceInID, id.Value)
 		}
 	}

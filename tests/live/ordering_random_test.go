@@ -32,7 +32,7 @@ create table public."Tasks" (
 create view public.mine as
 select "Id" as event_id, "Type" as event_type, body as payload, ref as aggregate_id, "No" as number, done as processed_at, tries as retry_count, due as available_at from public."Tasks";
 `
-	ddl := tasks + orderedPairs
+	ddl := tasks + orderedPairs + orderedParts
 	extension := installed.Over(t, `
 version: 1
 extension: {name: ordered, version: 1.0.0}
@@ -46,6 +46,12 @@ inboxes:
     max_attempts: 1000
   - name: pair
     table: public.pairs
+    columns: {id: [part, name], event_type: type, aggregate_id: ref, processed_at: done, available_at: due}
+    ordering: {sequence: number}
+    retry: {backoff: constant, initial: 2h}
+    max_attempts: 1000
+  - name: part
+    table: public.parts
     columns: {id: [part, name], event_type: type, aggregate_id: ref, processed_at: done, available_at: due}
     ordering: {sequence: number}
     retry: {backoff: constant, initial: 2h}
@@ -65,20 +71,21 @@ inboxes:
 			conn, r := db.Connect(t), rand.New(rand.NewPCG(seed, seed))
 			var log []string
 			for range 150 {
-				inbox := []string{"blocked", "skipped", "loose", "mine", "pair"}[r.IntN(5)]
+				inbox := []string{"blocked", "skipped", "loose", "mine", "pair", "part"}[r.IntN(6)]
 				table := "pgtrickle." + inbox
-				if inbox == "mine" || inbox == "pair" {
+				pairs := inbox == "pair" || inbox == "part"
+				if inbox == "mine" || pairs {
 					table = "public." + inbox
 				}
 				sql := strings.ReplaceAll(orderedStatement(r), "INBOX", table)
-				if inbox == "pair" {
+				if pairs {
 					sql = strings.ReplaceAll(sql, "'m", "'m/")
 				}
 				log = append(log, sql)
 				if _, err := conn.Exec(t.Context(), sql); err != nil && !strings.Contains(err.Error(), "P0002") {
 					t.Fatalf("%s\n%s", pgtest.ErrorText(err), strings.Join(log, ";\n"))
 				}
-				last := map[string]string{"blocked": "-1", "skipped": "0", "loose": "null", "mine": "0", "pair": "0"}[inbox]
+				last := map[string]string{"blocked": "-1", "skipped": "0", "loose": "null", "mine": "0", "pair": "0", "part": "0"}[inbox]
 				open := "processed_at is null"
 				if inbox == "skipped" {
 					open += " and retry_count < 3"
@@ -87,8 +94,8 @@ inboxes:
 				if inbox == "mine" {
 					next = `select "Id" as event_id from pgtrickle.next_mine`
 				}
-				if inbox == "pair" {
-					table, next = "public.pair_ids", "select concat(part, '/', replace(name, '/', '~1')) as event_id from pgtrickle.next_pair"
+				if pairs {
+					table, next = table+"_ids", "select concat(part, '/', replace(name, '/', '~1')) as event_id from pgtrickle.next_"+inbox
 				}
 				words := strings.NewReplacer("TABLE", table, "NEXT", next, "INBOX", inbox, "BEFORE", last, "OPEN", open)
 				queries := []string{orderedBacklog, orderedNext}
@@ -122,6 +129,13 @@ create view public.pair as
 select name as event_id, type as event_type, payload, ref as aggregate_id, number, done as processed_at, retry_count, due as available_at from public.pairs;
 create view public.pair_ids as
 select concat(p.part, '/', replace(p.name, '/', '~1')) as event_id, ref as aggregate_id, number, done as processed_at, retry_count, due as available_at from public.pairs p;
+`
+
+// orderedParts is the same table in partitions.
+var orderedParts = strings.NewReplacer("pair", "part", "create function public.split", "create function public.split_part",
+	"primary key (name, part)\n)", "primary key (name, part)\n) partition by hash (name)").Replace(orderedPairs) + `
+create table public.part_0 partition of public.parts for values with (modulus 2, remainder 0);
+create table public.part_1 partition of public.parts for values with (modulus 2, remainder 1);
 `
 
 // orderedStatement is one of an application, or a tick.

@@ -37,14 +37,48 @@ create trigger touch before update on app.incoming for each row execute function
 `
 
 // ownTable is a table of the user's that an inbox is over.
-type ownTable struct{ name, spec, ddl string }
+type ownTable struct {
+	name, spec, ddl string
+	also            []string // what applications do with its partitions
+}
 
-// ownTables are one with an id of a column, and one with an id of two.
-var ownTables = []ownTable{
-	{"one", ownSpec, ownDDL},
-	{"two", strings.Replace(ownSpec, "id: msg_id", "id: [shard, msg_id]", 1), strings.NewReplacer(
+var (
+	twoSpec = strings.Replace(ownSpec, "id: msg_id", "id: [shard, msg_id]", 1)
+	twoDDL  = strings.NewReplacer(
 		"primary key default", "not null default", "note text", "note text, shard varchar(9) not null default '~/' || floor(random() * 3), primary key (msg_id, shard)",
-	).Replace(ownDDL)},
+	).Replace(ownDDL)
+)
+
+// ownTables are one with an id of a column, one with an id of two, and such with partitions.
+var ownTables = []ownTable{
+	{name: "one", spec: ownSpec, ddl: ownDDL},
+	{name: "two", spec: twoSpec, ddl: twoDDL},
+	{name: "hashed", spec: ownSpec, ddl: strings.Replace(ownDDL, "note text\n)", "note text\n) partition by hash (msg_id)", 1) + `
+create table app.a partition of app.incoming for values with (modulus 3, remainder 0);
+create table app.b partition of app.incoming for values with (modulus 3, remainder 1);
+create table app.c partition of app.incoming for values with (modulus 3, remainder 2);
+`},
+	{name: "listed", spec: twoSpec, ddl: strings.Replace(twoDDL, "shard)\n)", "shard)\n) partition by list (shard)", 1) + `
+create table app.a partition of app.incoming for values in ('~/0');
+create table app.b partition of app.incoming for values in ('~/1', '~/2') partition by hash (msg_id);
+create table app.b1 partition of app.b for values with (modulus 2, remainder 0);
+create table app.b2 partition of app.b for values with (modulus 2, remainder 1);
+create table app.extra (like app.incoming including all);
+`, also: []string{
+		"insert into app.a (shard, type, body) select '~/0', 't5', '{}' from generate_series(1, 3)",
+		"insert into app.b (shard, type, body) select '~/2', 't5', '{}' from generate_series(1, 3)",
+		"update app.b1 set done = now() where msg_id in (select msg_id from app.b1 where done is null limit 2 for update skip locked)",
+		"update app.b2 set tries = tries + 1 where msg_id in (select msg_id from app.b2 where done is null limit 2 for update skip locked)",
+		"delete from app.a where msg_id in (select msg_id from app.a where done is null limit 1 for update skip locked)",
+		"update app.incoming set shard = '~/1' where shard = '~/0' and msg_id in (select msg_id from app.a limit 1 for update skip locked)",
+		"insert into app.extra (shard, type, body) select 'extra', 't6', '{}' from generate_series(1, 4)",
+		"alter table app.incoming attach partition app.extra for values in ('extra')",
+		"alter table app.incoming detach partition app.extra",
+		"truncate app.extra",
+		"create table app.brief partition of app.incoming for values in ('brief')",
+		"insert into app.incoming (shard, type, body) select 'brief', 't7', '{}' from generate_series(1, 4)",
+		"drop table app.brief",
+	}},
 }
 
 // ownStates are what must be the same before a dump and after its restore.
@@ -140,7 +174,7 @@ func (own ownTable) underLoad(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 			for time.Now().Before(until) {
 				work(func(sql string, args ...any) {
-					if _, err := conn.Exec(t.Context(), sql, args...); err != nil && !strings.Contains(err.Error(), "deadlock") {
+					if _, err := conn.Exec(t.Context(), sql, args...); err != nil && !strings.Contains(err.Error(), "deadlock") && !strings.Contains(err.Error(), "moved to another partition") {
 						t.Errorf("%v\nin: %s", err, sql)
 					}
 				}, random)
@@ -170,6 +204,12 @@ func (own ownTable) underLoad(t *testing.T) {
 				marked as (select c.event_id, own.inbox_mark_processed('mine', c.event_id) as first from claimed c)
 				insert into app.done select event_id from marked where first`)
 			exec("select own.inbox_mark_failed('mine', event_id, 'no') from own.inbox_claim('mine', 1)")
+		})
+	}
+	if len(own.also) > 0 {
+		session(func(_ func(string, ...any), random *rand.Rand) {
+			// What is attached or dropped already is an error.
+			db.Exec(t, fmt.Sprintf("do $do$ begin %s; exception when others then null; end $do$", own.also[random.IntN(len(own.also))]))
 		})
 	}
 	session(func(exec func(string, ...any), _ *rand.Rand) {

@@ -40,7 +40,9 @@ create table pgtrickle.own_mapped (
 create table pgtrickle.own_tiered (
     event_id varchar primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null default clock_timestamp(),
     processed_at timestamptz, error text, retry_count integer not null default 0, "How urgent" smallint
-);
+) partition by hash (event_id);
+create table pgtrickle.own_tiered_0 partition of pgtrickle.own_tiered for values with (modulus 2, remainder 0);
+create table pgtrickle.own_tiered_1 partition of pgtrickle.own_tiered for values with (modulus 2, remainder 1);
 create table pgtrickle.tracked_mapped (like pgtrickle.own_mapped including all);
 create table pgtrickle.tracked_tiered (like pgtrickle.own_tiered including all);
 `

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // messages uses each inbox and each event outbox a little.
@@ -54,6 +56,35 @@ func (v *verifier) expect(ctx context.Context, conn *pgx.Conn, want, what, sql s
 		return fmt.Errorf("%s: %s, want %s", what, got, want)
 	}
 	return nil
+}
+
+const defaultPartitions = `do $do$
+declare
+    v_table record;
+begin
+    for v_table in
+        select t.relid as name, n.nspname as schema, 'sluice_verify_' || t.relid::oid as partition
+        from pg_partition_tree(to_regclass(%s)) t
+        join pg_partitioned_table p on p.partrelid = t.relid and p.partstrat <> 'h' and p.partdefid = 0
+        join pg_class c on c.oid = t.relid
+        join pg_namespace n on n.oid = c.relnamespace
+    loop
+        execute format('create table %%I.%%I partition of %%s default', v_table.schema, v_table.partition, v_table.name);
+    end loop;
+end;
+$do$`
+
+// receivable reads the tables that are there, once those of inboxes have a partition for whatever is received.
+func (v *verifier) receivable(ctx context.Context, conn *pgx.Conn) ([]*table, error) {
+	for _, m := range v.Extension.Manifest().Made {
+		if m.Kind != "inbox table" {
+			continue
+		}
+		if _, err := conn.Exec(ctx, fmt.Sprintf(defaultPartitions, sqltext.Literal(m.On[0]))); err != nil {
+			return nil, err
+		}
+	}
+	return readTables(ctx, conn)
 }
 
 // inbox receives ten messages, one of them twice, and processes some.
@@ -127,8 +158,8 @@ func (v *verifier) counts(ctx context.Context, conn *pgx.Conn, name string) erro
 func (v *verifier) table(ctx context.Context, conn *pgx.Conn, inbox string) (table, processed, ids string, err error) {
 	err = conn.QueryRow(ctx, fmt.Sprintf(`select r.name, quote_ident(c.processed_at_column), (
 	    select string_agg(case
-	        when a.atttypid = 'uuid'::regtype then '00000000-0000-4000-8000-%%[1]012d'
-	        when a.atttypid in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) then '%%[1]d'
+	        when a.atttypid = 'uuid'::regtype then '00000000-0000-4000-8000-%%012[1]d'
+	        when a.atttypid in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'timestamptz'::regtype, 'date'::regtype) then '%%[1]d'
 	        else 'sluice-verify-%%[1]d'
 	    end, '/' order by k.no)
 	    from jsonb_array_elements_text(case jsonb_typeof(to_jsonb(c) -> 'id_columns') when 'array' then to_jsonb(c) -> 'id_columns' else jsonb_build_array(c.id_column) end)

@@ -134,7 +134,7 @@ func (v *verifier) fresh(ctx context.Context) error {
 		detail, err := v.sources(ctx, conn)
 		v.result.add("sources", detail, err)
 		v.Log("installing %s %s", v.Extension.Name, v.Extension.Version)
-		tables, err := readTables(ctx, conn)
+		tables, err := v.receivable(ctx, conn)
 		if err != nil {
 			return err
 		}

@@ -75,3 +75,33 @@ func TestVerify(t *testing.T) {
 		t.Error("the database itself was changed")
 	}
 }
+
+// Inboxes over tables of users, whose ids have one column or several, and whose partitions would not take what is tried.
+func TestVerifyOwnTables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for path, text := range map[string]string{
+		"spec.yaml": `
+version: 1
+extension: {name: shop, version: 1.0.0}
+schema: [schema.sql]
+inboxes:
+  - {name: one, table: one, columns: {id: id}}
+  - {name: two, table: two, columns: {id: [tenant, id, u]}}
+  - {name: timed, table: timed, columns: {id: [id, received_at]}, ordering: {aggregate: event_type, sequence: number}, change_feed: true}
+`,
+		"schema.sql": `
+create table one (id uuid primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null, processed_at timestamptz, error text, retry_count integer not null);
+create table two (tenant text, id bigint, u uuid, event_type text not null, payload jsonb not null, received_at timestamptz not null, processed_at timestamptz, error text, retry_count integer not null, primary key (u, tenant, id)) partition by list (tenant);
+create table two_a partition of two for values in ('a');
+create table timed (id text, event_type text not null, payload jsonb not null, received_at timestamptz not null, processed_at timestamptz, error text, retry_count integer not null, number bigint, primary key (id, received_at)) partition by range (received_at);
+create table timed_24 partition of timed for values from ('2024-01-01') to ('2025-01-01');
+`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, out, said := verified(t, pgtest.DB(t), "-f", "spec.yaml"); status != 0 {
+		t.Fatalf("exit status %d\n%s%s", status, out, said)
+	}
+}
