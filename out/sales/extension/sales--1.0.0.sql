@@ -342,7 +342,10 @@ begin
     end if;
     return (
         select concat_ws(' ',
-            md5(concat_ws(e'\n', to_regclass(c.change_log)::oid, to_regclass(c.pending)::oid, string_agg(concat_ws(' ',
+            md5(concat_ws(e'\n',
+                case when c.change_log is not null then coalesce(to_regclass(c.change_log)::oid, 0) end, -- 0: still to be made
+                case when c.pending is not null then coalesce(to_regclass(c.pending)::oid, 0) end,
+                string_agg(concat_ws(' ',
                 r.oid, r.relkind, r.relpersistence, r.relowner, r.relrowsecurity, r.relforcerowsecurity, row_security_active(r.oid),
                 array(select row(i.inhparent, i.xmin) from pg_inherits i where i.inhrelid = r.oid order by i.inhparent),
                 array(
@@ -3506,4 +3509,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '301255a60c3c62981d8d70d6646c7b44', 'extension');
+values ('sales', '1.0.0', 'c7387ddacd9569d3d68232bd6c03b8f0', 'extension');
