@@ -137,13 +137,17 @@ func UninstallExtension(m upgrade.Manifest) string {
 		sqltext.Ident(m.Schema), name, schemas.String(), name, drops.String())
 }
 
-// dropCreated drops the inboxes that functions created; empty if none do.
-func dropCreated(m upgrade.Manifest) string {
-	if !m.CreatesInboxes() {
-		return ""
-	}
+// dropCreated drops the inboxes and stream tables that functions created; empty if none do.
+func dropCreated(m upgrade.Manifest) (drops string) {
 	schema := sqltext.Ident(m.Schema)
-	return fmt.Sprintf("select %[1]s.drop_inbox(c.inbox_name, p_cascade => true) from %[1]s.pgt_inbox_config c where c.is_imperative;\n", schema)
+	if m.CreatesStreamTables() {
+		drops += fmt.Sprintf("select %s.drop_stream_table(c.stream_table) from (select * from %s t order by t.no desc) c;\n",
+			schema, sqltext.Qualified(m.Internal, "pgt_created_stream_tables"))
+	}
+	if m.CreatesInboxes() {
+		drops += fmt.Sprintf("select %[1]s.drop_inbox(c.inbox_name, p_cascade => true) from %[1]s.pgt_inbox_config c where c.is_imperative;\n", schema)
+	}
+	return drops
 }
 
 // extensionScript is name--version.sql, which CREATE EXTENSION runs.

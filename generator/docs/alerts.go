@@ -81,6 +81,9 @@ func (w *writer) background() part {
 			row(s.ID(), w.refreshed(s), joined(say("refreshes stream table "), linked("stream-table", s.ID())))
 		}
 	}
+	if w.FromSQLTable != nil {
+		row("stream tables of create_stream_table", say("as the schedule of each says"), say("refreshes it"))
+	}
 	for _, s := range w.Checked() {
 		row(s.CheckTask(), say("every %s, one a tick at most", s.Check), joined(say("compares with its query stream table "), linked("stream-table", s.ID())))
 	}
@@ -97,7 +100,7 @@ func (w *writer) background() part {
 	if len(w.Sources) > 0 {
 		row(render.PruneTask, say("each tick"), say("deletes changes that all stream tables have seen"))
 	}
-	if len(w.StreamTables) > 0 {
+	if w.HasStreamTables() {
 		row(render.HistoryTask, say("every minute"), say("deletes refreshes of more than a week ago"))
 	}
 	if len(t.Rows) == 0 {

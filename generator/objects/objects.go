@@ -1,6 +1,6 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
 //
-// Files call downwards: objects, imperative, imperative_merge, inboxes, inbox_ordering, inbox_priority, inbox_journal, inbox_tenants, first_names, stream_tables, immediate, outboxes, frame, surface,
+// Files call downwards: objects, imperative, imperative_merge, inboxes, inbox_ordering, inbox_priority, inbox_journal, inbox_tenants, first_names, stream_tables, stream_tables_from_sql, immediate, outboxes, frame, surface,
 // grants, policies, schemas, made, made_outboxes, relations, drop, build, sections, mentions, problems.
 package objects
 
@@ -35,6 +35,9 @@ func Of(p *plan.Plan, errs *diag.List) *Objects {
 		if o.Template == "imperative/pgt_inbox_script" {
 			made = append(made, upgrade.Created(p.View.Extension, p.View.SchemaName, p.View.InternalName, o.SQL)...)
 		}
+	}
+	if p.View.FromSQLTable != nil {
+		made = append(made, upgrade.CreatedStreamTables(p.View.Extension, p.View.InternalName))
 	}
 	return &Objects{List: inSections(b.objects), Made: made, Origins: b.origins}
 }
@@ -95,7 +98,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		b.add("inbox/pgt_by_tenant.sql", view)
 	}
 	b.add("catalog/pgt_tasks.sql", view)
-	if len(view.StreamTables) > 0 {
+	if view.HasStreamTables() {
 		b.add("extension/pgt_is_own.sql", view)
 		if len(view.MadeOutboxes()) > 0 {
 			b.add("extension/pgt_adopt.sql", view)
@@ -109,7 +112,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	if view.HasInboxes() {
 		b.inboxes(view)
 	}
-	if len(view.StreamTables) > 0 {
+	if view.HasStreamTables() {
 		b.add("catalog/pgt_change_no.sql", view, resumes(fmt.Sprintf("select setval(%s, (select coalesce(max(s.own_no), 0) + 1 from %s s));\n",
 			view.InInternal("pgt_change_no").Regclass(), view.InInternal("pgt_stream_table_state"))))
 		for _, name := range []string{
@@ -117,6 +120,9 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		} {
 			b.add("catalog/"+name+".sql", view)
 		}
+	}
+	if view.FromSQLTable != nil {
+		b.add("catalog/pgt_created_stream_tables.sql", view, dumped)
 	}
 }
 
@@ -140,10 +146,13 @@ func (b *builder) interfaces(view render.Extension) {
 		b.add("inbox/inbox_receive_wire.sql", view)
 		b.add("inbox/inbox_retry_quarantined.sql", view)
 	}
-	if len(view.StreamTables) > 0 {
+	if view.HasStreamTables() {
 		b.maintenanceGroups(view)
 		b.frame(view)
 		b.surface(view)
+	}
+	if view.FromSQLTable != nil {
+		b.streamTablesFromSQL(view)
 	}
 	if len(view.Outboxes) > 0 {
 		b.consumerGroups(view)

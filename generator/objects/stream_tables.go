@@ -14,7 +14,7 @@ import (
 
 // reads adds the functions that watch the sources of stream tables.
 func (b *builder) reads(view render.Extension) {
-	if len(view.StreamTables) == 0 {
+	if !view.HasStreamTables() {
 		return
 	}
 	if len(view.Sources) > 0 {

@@ -1,6 +1,6 @@
 // Package plan compiles a spec: its views, change logs, the order of refreshes, schedules, and the names of all objects.
 //
-// Files call downwards: plan, lineage, feeds, first_names, check, queries, sources, stream_tables, stream_table_models, maintenance_groups,
+// Files call downwards: plan, lineage, feeds, first_names, check, queries, sources, from_sql, stream_tables, stream_table_models, maintenance_groups,
 // refresh_groups, immediate, follow, due, table_outboxes, planner, views, columns, materialize, view, own_tables, own_table_problems, own_table_roles,
 // inbox_ordering, inbox_priority, tenants, outboxes, schedules, named, columns_read, reads, schemas, problems, warnings.
 package plan
@@ -34,6 +34,9 @@ func Of(s *spec.Spec, names *Lineage, errs *diag.List) *Plan {
 	}
 	view := viewOf(s, compiled)
 	view.Plan = streamTables(s, compiled, names)
+	if s.CreatesStreamTables() {
+		view.FromSQLTable = streamTableFromSQL(s)
+	}
 	for _, t := range view.StreamTables {
 		if t.Outbox != nil {
 			view.Outboxes = append(view.Outboxes, *t.Outbox)

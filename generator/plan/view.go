@@ -13,7 +13,7 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, Schemas: schemasOf(s), Every: tickEvery(s)}
 	for n := range s.Inboxes {
 		inbox := viewOfInbox(s, &s.Inboxes[n])
-		inbox.WithRows = adopts(s) || s.Extension.Imperative
+		inbox.WithRows = adopts(s) || s.CreatesInboxes()
 		if !s.Inboxes[n].Managed() {
 			compiled.adopt(&inbox, &s.Inboxes[n])
 		}
@@ -22,7 +22,7 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 	for n := range view.Inboxes {
 		view.Inboxes[n].Windows, view.Inboxes[n].WithTenants, view.Inboxes[n].WithIDs = view.Windows(), len(view.Tenants()) > 0, view.SplitIDs()
 	}
-	if s.Extension.Imperative {
+	if s.CreatesInboxes() {
 		view.Kinds = createdKinds(s)
 		view.FromSQL, view.Tracked = &view.Kinds[0].Inbox, &view.Kinds[1].Inbox
 	}

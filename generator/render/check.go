@@ -15,4 +15,4 @@ func (p Plan) Checked() []StreamTable {
 }
 
 // SearchPath is the one in which users' queries are read, as SQL, for SET.
-func (p Plan) SearchPath() string { return p.StreamTables[0].SearchPath }
+func (p Plan) SearchPath() string { return p.fromSQLOrOwn()[0].SearchPath }

@@ -23,7 +23,7 @@ type ReadRow struct {
 
 // Stacked reports whether a stream table reads another.
 func (p Plan) Stacked() bool {
-	return p.any(func(t StreamTable) bool { return len(t.Upstream) > 0 })
+	return p.FromSQLTable != nil || p.any(func(t StreamTable) bool { return len(t.Upstream) > 0 })
 }
 
 // ApplyName is the name of the function that applies its changes; empty if everything is recomputed.
@@ -175,7 +175,7 @@ func (t StreamTable) StrategyText() string {
 }
 
 // ChangeNo is the sequence that numbers rows of change logs.
-func (p Plan) ChangeNo() Name { return p.StreamTables[0].ChangeNo }
+func (p Plan) ChangeNo() Name { return p.fromSQLOrOwn()[0].ChangeNo }
 
 // StreamTableComment is what comments of stream tables begin with.
 func (e Extension) StreamTableComment() string { return StreamTableComment(e.Extension) }
@@ -276,7 +276,7 @@ func (p Plan) PublishedImmediately() []StreamTable {
 }
 
 func (p Plan) any(is func(StreamTable) bool) bool {
-	for _, t := range p.StreamTables {
+	for _, t := range p.fromSQLOrOwn() {
 		if is(t) {
 			return true
 		}

@@ -33,6 +33,7 @@ type Plan struct {
 	Captures          []Capture          // that stream tables in immediate mode read
 	MaintenanceGroups []MaintenanceGroup // of stream tables in immediate mode
 	Reads             []Read             // all relations that stream tables read
+	FromSQLTable      *StreamTable       // stands for stream tables that functions create at run time; nil if none do
 }
 
 // Setting is a setting with the value that the spec gives it.

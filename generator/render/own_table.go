@@ -36,9 +36,6 @@ func (e Extension) OwnTables() []Inbox {
 	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.Own == nil })
 }
 
-// OverTables reports whether inboxes are over tables of users, or may come to be.
-func (e Extension) OverTables() bool { return len(e.OwnTables()) > 0 || e.FromSQL != nil }
-
 func (o OwnTable) shape(c ColumnName) Shape {
 	return o.Shapes[slices.IndexFunc(o.Shapes, func(s Shape) bool { return s.Name == c })]
 }

@@ -32,6 +32,11 @@ func (r Role) PrioritizesInboxes() bool {
 	return len(r.Prioritized()) > 0 || r.Of == "" && r.FromSQL != nil
 }
 
+// HasStreamTables is the same for stream tables.
+func (r Role) HasStreamTables() bool {
+	return len(r.StreamTables) > 0 || r.Of == "" && r.FromSQLTable != nil
+}
+
 // Ordered are those of its inboxes whose messages have an order.
 func (r Role) Ordered() []Inbox {
 	return slices.DeleteFunc(slices.Clone(r.Inboxes), func(i Inbox) bool { return i.Ordering == nil })

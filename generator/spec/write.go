@@ -118,6 +118,12 @@ func (c IDColumns) node() *yaml.Node {
 	return list
 }
 
+// yamlScalar is a text in YAML.
+func yamlScalar(text string) (string, error) {
+	out, err := yaml.Marshal(scalarNode(text))
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
 // scalarNode is a text, quoted where YAML needs that.
 func scalarNode(text string) *yaml.Node {
 	node := &yaml.Node{}

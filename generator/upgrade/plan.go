@@ -86,6 +86,7 @@ func Derive(from, to Manifest, member bool) (Plan, error) {
 	}
 	d.chooseDrops(changes)
 	d.adopt()
+	d.adoptStreamTables()
 	d.dropMade()
 	d.dropObjects()
 	d.forget()
@@ -94,6 +95,7 @@ func Derive(from, to Manifest, member bool) (Plan, error) {
 	d.createObjects(changes)
 	d.remake()
 	d.recount()
+	d.fillAdopted()
 	d.dropSchemas()
 	return d.plan.lockedFirst(from, to).grouped(from, to), nil
 }

@@ -7,9 +7,8 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// TestCreated interleaves calls that order inboxes which functions created with senders, workers and background work.
+// TestCreated interleaves calls that create, order and drop inboxes and stream tables with senders, workers, writers and background work.
 func TestCreated(t *testing.T) {
-	RunDir(t, "created", func(t testing.TB) *pgtest.Database {
-		return installed.DB(t, installed.Text(t, "version: 1\nextension: {name: created, version: 1.0.0, imperative: true}\n"))
-	})
+	extension := installed.Text(t, "version: 1\nextension: {name: created, version: 1.0.0, imperative: [inboxes, stream_tables]}\n")
+	RunDir(t, "created", func(t testing.TB) *pgtest.Database { return installed.DB(t, extension) })
 }

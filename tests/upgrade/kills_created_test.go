@@ -9,7 +9,7 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// TestKilledCreated is TestKilled for upgrades beside inboxes that functions created: with tables of their own, and over tables that were there. A later version
+// TestKilledCreated is TestKilled for upgrades beside stream tables and inboxes that functions created: with tables of their own, and over tables that were there. A later version
 // takes one of each over.
 func TestKilledCreated(t *testing.T) {
 	pgtest.Parallel(t)
@@ -27,7 +27,8 @@ var createdStates = []string{
 	"select concat_ws(' ', tgrelid::regclass, tgname, tgenabled) from pg_trigger where tgrelid in ('parcels'::regclass, 'stays'::regclass, 'pgtrickle.letters'::regclass)",
 	"select pg_get_indexdef(indexrelid) from pg_index where indrelid in ('parcels'::regclass, 'stays'::regclass, 'pgtrickle.letters'::regclass)",
 	"select concat_ws(' ', b.aggregate_key, b.sequence, b.event_id) from pgtrickle_internal.stays_backlog_by_time b", "select n::text from pgtrickle.next_stays n",
-	"select d::text from pgtrickle.parcels_dlq d", "select s.event_type || s.processed from pgtrickle.stays_stats s", "select p::text from parcels p", "select l::text from pgtrickle.letters l",
+	"select d::text from pgtrickle.parcels_dlq d", "select s.event_type || s.processed from pgtrickle.stays_stats s", "select p::text from parcels p", "select s::text from sums s", "select o::text from pgtrickle.over o",
+	"select d::text from (values ('public.sums'), ('over')) t (name), pgtrickle.check_stream_table(t.name) d", "select l::text from pgtrickle.letters l",
 }
 
 // killCreated kills one upgrade.
@@ -48,6 +49,8 @@ func (k *killing) killCreated(t *testing.T, from, to int, how string) {
 		"select pgtrickle.inbox_receive(i, n, 't', '{}') from unnest(array['letters', 'stays']) i, generate_series(1, 20) n",
 		"select pgtrickle.inbox_mark_processed(i, array[1, 2, 3]::text[]) from unnest(array['letters', 'parcels', 'stays']) i",
 		"update parcels set retry_count = 9 where no = 4", "call pgtrickle.tick()",
+		"insert into lists select n, 'k' || n % 3 from generate_series(1, 10) n",
+		"select pgtrickle.create_stream_table('public.sums', 'SELECT kind, count(*) AS n FROM lists GROUP BY kind'), pgtrickle.create_stream_table('over', 'select sum(n) as n from sums')",
 	} {
 		exec(t, conn, sql)
 	}

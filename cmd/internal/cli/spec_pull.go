@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,11 +26,11 @@ func newSpecPull() *cobra.Command {
 	var schema func() (string, error)
 	command := &cobra.Command{
 		Use:   "pull",
-		Short: "Writes the inboxes that functions made as a part of a spec",
-		Long: "Prints the inboxes that create_inbox and enable_inbox_tracking made in a database as a part of a spec. Save it as another file in the\n" +
-			"directory of the spec. When the spec is generated and applied, the inboxes and their messages become inboxes of the spec. An inbox over\n" +
-			"an existing table needs the DDL of that table: generate with --dsn, or write it by \"sluice schema pull\". The command reads the name of\n" +
-			"the extension from the spec; with --schema it needs only the database.",
+		Short: "Writes the inboxes and stream tables that functions made as a part of a spec",
+		Long: "Prints the inboxes and stream tables that create_inbox, enable_inbox_tracking and create_stream_table made in a database as a part of a\n" +
+			"spec. Save it as another file in the directory of the spec. When the spec is generated and applied, they become those of the spec, with\n" +
+			"messages and rows. An inbox over an existing table and the query of a stream table need the DDL of their tables: generate with --dsn, or\n" +
+			"write it by \"sluice schema pull\". The command reads the name of the extension from the spec; with --schema it needs only the database.",
 		Example: "  sluice spec pull --dsn postgres://localhost/shop > specs/shop/created.yaml",
 		Args:    cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
@@ -45,7 +46,7 @@ func newSpecPull() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(created.Inboxes) == 0 {
+			if len(created.Inboxes)+len(created.StreamTables) == 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "extension %s has no inboxes that create_inbox or enable_inbox_tracking made\n", created.Extension)
 			}
 			var inboxes []spec.Inbox
@@ -53,14 +54,34 @@ func newSpecPull() *cobra.Command {
 				inboxes = append(inboxes, inSpec(i, schema))
 			}
 			text, err := spec.InboxesText(inboxes, schema)
+			if err != nil {
+				return err
+			}
+			tables, err := spec.StreamTablesText(streamTablesInSpec(created.StreamTables))
+			what := "Inboxes"
+			switch {
+			case tables != "" && len(inboxes) == 0:
+				what, text = "Stream tables", strings.TrimSuffix(text, "inboxes: []\n")
+			case tables != "":
+				what = "Inboxes and stream tables"
+			}
 			if err == nil {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "# Inboxes that functions made in extension %s, written by \"sluice spec pull\".\n%s", created.Extension, text)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "# %s that functions made in extension %s, written by \"sluice spec pull\".\n%s%s", what, created.Extension, text, tables)
 			}
 			return err
 		}),
 	}
 	schema = withSchema(command)
 	return command
+}
+
+// streamTablesInSpec are the stream tables of a spec that have the options of those that a function made.
+func streamTablesInSpec(created []live.CreatedStreamTable) []spec.CreatedStreamTable {
+	var all []spec.CreatedStreamTable
+	for _, t := range created {
+		all = append(all, spec.CreatedStreamTable{Relation: spec.Name{Schema: t.Schema, Name: t.Name}, Query: t.Query, RefreshMode: t.RefreshMode, Schedule: t.Schedule})
+	}
+	return all
 }
 
 // inSpec is the inbox of a spec that has the options of one that a function made.

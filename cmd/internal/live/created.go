@@ -6,14 +6,30 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// Created are the inboxes that functions of an extension created.
+// Created are the inboxes and stream tables that functions of an extension created.
 type Created struct {
-	Extension string
-	Inboxes   []CreatedInbox
+	Extension    string
+	Inboxes      []CreatedInbox
+	StreamTables []CreatedStreamTable
 }
+
+// CreatedStreamTable is one of them, as the catalog has it.
+type CreatedStreamTable struct {
+	Schema      string `db:"pgt_schema"`
+	Name        string `db:"pgt_name"`
+	Query       string `db:"query"`
+	RefreshMode string `db:"refresh_mode"`
+	Schedule    string `db:"schedule"`
+}
+
+const createdStreamTablesQuery = `
+	select c.pgt_schema::text as pgt_schema, c.pgt_name::text as pgt_name, c.query, c.refresh_mode, c.schedule
+	from %[2]s.pgt_created_stream_tables c
+	order by c.no`
 
 // CreatedInbox is one of them, as the catalog has it.
 type CreatedInbox struct {
@@ -79,7 +95,7 @@ const createdQuery = `
 	where c.is_imperative
 	order by c.inbox_name collate "C"`
 
-// ReadCreated reads the inboxes that functions created. It returns a Refusal if nothing is installed.
+// ReadCreated reads the inboxes and stream tables that functions created. It returns a Refusal if nothing is installed.
 func ReadCreated(ctx context.Context, conn *pgx.Conn, schema string) (created Created, err error) {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error {
@@ -92,6 +108,13 @@ func ReadCreated(ctx context.Context, conn *pgx.Conn, schema string) (created Cr
 		}
 		created.Extension = found.Name
 		var there bool
+		err = tx.QueryRow(ctx, "select to_regclass($1) is not null", sqltext.Qualified(generator.InternalSchema(schema), "pgt_created_stream_tables")).Scan(&there)
+		if err == nil && there {
+			created.StreamTables, err = collect[CreatedStreamTable](reader{ctx, tx, schema}, createdStreamTablesQuery)
+		}
+		if err != nil {
+			return err
+		}
 		err = tx.QueryRow(ctx, "select exists (select from pg_attribute a where a.attrelid = to_regclass($1) and a.attname = 'is_imperative')",
 			sqltext.Qualified(schema, "pgt_inbox_config")).Scan(&there)
 		if err != nil || !there {

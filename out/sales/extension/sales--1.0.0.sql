@@ -804,8 +804,9 @@ create function sales_internal.checked_types(p_source regclass, p_columns name[]
 as $function$
 declare
     v_pending regclass := (
-        select c.pending::regclass from sales_internal.pgt_source_config c where
-            to_regclass(format('%I.%I', c.source_schema, c.source_name)) = p_source
+        select c.pending::regclass
+        from sales_internal.pgt_source_config c
+        where c.pending is not null and to_regclass(format('%I.%I', c.source_schema, c.source_name)) = p_source
     );
     v_column  name;
     v_type    regtype;
@@ -3509,4 +3510,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'c7387ddacd9569d3d68232bd6c03b8f0', 'extension');
+values ('sales', '1.0.0', 'ea9be77559dc4319f7beaa0fde3f6f5c', 'extension');

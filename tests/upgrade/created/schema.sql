@@ -3,3 +3,4 @@ create table parcels (
     error text, retry_count integer not null default 0
 );
 create table stays (like parcels including all);
+create table lists (id bigint primary key, kind text not null);

@@ -1,0 +1,63 @@
+package spec
+
+import (
+	"slices"
+
+	"github.com/invopop/jsonschema"
+	"go.yaml.in/yaml/v3"
+)
+
+// What functions can create at run time, as a spec lists it.
+const (
+	ImperativeInboxes      = "inboxes"
+	ImperativeStreamTables = "stream_tables"
+)
+
+const expectedImperative = "true, false, or a list of inboxes and stream_tables"
+
+// Imperative says what functions create and drop at run time. A list names it; true stands for inboxes, and for stream tables in a spec that has some, as the
+// functions that keep one up to date are many.
+type Imperative struct {
+	All    bool
+	Listed []string
+}
+
+func (i *Imperative) read(d *decoder, n *yaml.Node, f field) {
+	*i = Imperative{}
+	switch {
+	case n.Kind != yaml.SequenceNode:
+		if d.scalar(n, f, expectedImperative, "!!bool") {
+			_ = n.Decode(&i.All)
+		}
+	case len(n.Content) == 0:
+		d.errs.Add(noValue(d.pos(n), f.name, expectedImperative))
+	default:
+		element := field{name: f.name, rules: rules{enum: []string{ImperativeInboxes, ImperativeStreamTables}}}
+		for _, item := range n.Content {
+			if d.scalar(item, element, "inboxes or stream_tables", "!!str") && d.fits(item, element) {
+				i.Listed = append(i.Listed, item.Value)
+			}
+		}
+	}
+}
+
+// JSONSchema allows a list in place of true.
+func (Imperative) JSONSchema() *jsonschema.Schema {
+	one := uint64(1)
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
+		{Type: "boolean"},
+		{Type: "array", MinItems: &one, Items: &jsonschema.Schema{Type: "string", Enum: []any{ImperativeInboxes, ImperativeStreamTables}}},
+	}}
+}
+
+// CreatesInboxes reports whether functions create inboxes at run time.
+func (s *Spec) CreatesInboxes() bool { return s.Extension.creates(ImperativeInboxes, true) }
+
+// CreatesStreamTables reports whether functions create stream tables at run time.
+func (s *Spec) CreatesStreamTables() bool {
+	return s.Extension.creates(ImperativeStreamTables, len(s.StreamTables) > 0)
+}
+
+func (e Extension) creates(what string, all bool) bool {
+	return slices.Contains(e.Imperative.Listed, what) || e.Imperative.All && all
+}
