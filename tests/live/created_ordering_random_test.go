@@ -220,21 +220,7 @@ func (r *orderedRun) both(n, session int, template string) {
 		} else if err != nil {
 			r.t.Fatal(err)
 		}
-		var rows []string
-		for _, result := range results {
-			for _, row := range result.Rows {
-				texts := make([]string, len(row))
-				for n, value := range row {
-					texts[n] = said(string(value))
-				}
-				rows = append(rows, strings.Join(texts, " | "))
-			}
-			if len(result.Rows) == 0 {
-				rows = append(rows, result.CommandTag.String())
-			}
-		}
-		slices.Sort(rows)
-		return strings.Join(rows, "\n       ")
+		return answered(results, said)
 	}
 	want := answer(0)
 	if single {

@@ -168,6 +168,11 @@ func (r *tenantsRun) answer(p place, template string) string {
 	} else if err != nil {
 		r.t.Fatal(err)
 	}
+	return answered(results, said)
+}
+
+// answered are the rows of results, or what they did, in an order that does not depend on plans.
+func answered(results []*pgconn.Result, said func(string) string) string {
 	var rows []string
 	for _, result := range results {
 		for _, row := range result.Rows {

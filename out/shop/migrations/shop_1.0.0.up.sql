@@ -488,6 +488,7 @@ begin
         select p_inbox, n.received_at, n.event_id, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
         where n.processed_at is null and n.retry_count < v_retries
+        order by n.received_at, n.event_id -- as background work lists them: each would wait for the other in turn
         on conflict (inbox_name, received_at, event_id) do update set due_at = excluded.due_at;
     end if;
     if v_dead <> v_was then
@@ -2253,9 +2254,7 @@ begin
             perform set_config('pg_trickle.claimed', jsonb_build_object( -- which a rollback takes back
                 'inbox', 'order_events', 'worker', p_worker_id, 'of', p_total_workers,
                 'at', case when v_count < p_limit then greatest(v_from_at, v_now - interval '1 second') else received_at end,
-                'look_at', coalesce(
-                    (v_part ->> 'look_at')::timestamptz, clock_timestamp() + 16 * (clock_timestamp() - v_now - interval '10 ms')
-                )
+                'look_at', coalesce((v_part ->> 'look_at')::timestamptz, v_now + 17 * (clock_timestamp() - v_now) - interval '160 ms')
             )::text, false);
             exit;
         end if;
@@ -2614,9 +2613,7 @@ begin
             perform set_config('pg_trickle.claimed', jsonb_build_object( -- which a rollback takes back
                 'inbox', 'payments', 'worker', p_worker_id, 'of', p_total_workers,
                 'at', case when v_count < p_limit then greatest(v_from_at, v_now - interval '1 second') else received_at end,
-                'look_at', coalesce(
-                    (v_part ->> 'look_at')::timestamptz, clock_timestamp() + 16 * (clock_timestamp() - v_now - interval '10 ms')
-                )
+                'look_at', coalesce((v_part ->> 'look_at')::timestamptz, v_now + 17 * (clock_timestamp() - v_now) - interval '160 ms')
             )::text, false);
             exit;
         end if;
@@ -2740,7 +2737,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'ebaeb34d9cebd016e56706db6035d400', 'plain');
+values ('shop', '1.0.0', '9ed2ce299d3c01c2e4a817040c4e5a65', 'plain');
 select pgtrickle.attach();
 
 commit;

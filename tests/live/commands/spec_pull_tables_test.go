@@ -1,42 +1,23 @@
 package commands
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
 // TestPulledStreamTablesTakeOver creates stream tables by SQL, with names and queries that are hard to write down, pulls them into the spec, generates and applies it:
 // they are the spec's, with the same rows, and nothing differs from what the spec makes.
 func TestPulledStreamTablesTakeOver(t *testing.T) {
-	db := pgtest.DB(t)
-	dir := t.TempDir()
-	specs, out := filepath.Join(dir, "specs"), filepath.Join(dir, "out")
+	db, specs, sluice := pulling(t, "imperative: [stream_tables]}\nartifacts: [migrations]")
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(pgtest.ErrorText(err))
 		}
-	}
-	must(os.Mkdir(specs, 0o755))
-	must(os.WriteFile(filepath.Join(specs, "shop.yaml"), []byte("version: 1\nextension: {name: shop, version: 1.0.0, imperative: [stream_tables]}\nartifacts: [migrations]\n"), 0o644))
-	sluice := func(args ...string) string {
-		t.Helper()
-		var stdout, stderr bytes.Buffer
-		if !slices.Contains(args, "--schema") {
-			args = append(args, "-f", specs, "-o", out)
-		}
-		args = append(args, "--dsn", db.DSN())
-		if status := commandtest.Main(args, strings.NewReader(""), &stdout, &stderr); status != 0 {
-			t.Fatalf("sluice %q: exit status %d\n%s%s", args, status, &stdout, &stderr)
-		}
-		return stdout.String()
 	}
 	db.Exec(t, "create table public.orders (id bigint primary key, region text, amount numeric); insert into orders select i, 'r' || i % 3, i * 1.5 from generate_series(1, 20) i")
 	sluice("apply")

@@ -15,33 +15,43 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// TestPulledSpecTakesOver creates inboxes by SQL, pulls them into the spec, generates and applies it: the inboxes are the spec's, with their messages, and nothing
-// differs from what the spec makes.
-func TestPulledSpecTakesOver(t *testing.T) {
-	db := pgtest.DB(t)
+// pulling is a database, a directory with a spec, which ends as given, and the command, which fails the test where it fails.
+func pulling(t *testing.T, spec string) (db *pgtest.Database, specs string, sluice func(args ...string) string) {
+	t.Helper()
+	db = pgtest.DB(t)
 	dir := t.TempDir()
-	specs, out := filepath.Join(dir, "specs"), filepath.Join(dir, "out")
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(pgtest.ErrorText(err))
-		}
+	specs = filepath.Join(dir, "specs")
+	if err := os.Mkdir(specs, 0o755); err != nil {
+		t.Fatal(err)
 	}
-	must(os.Mkdir(specs, 0o755))
-	must(os.WriteFile(filepath.Join(specs, "shop.yaml"), []byte("version: 1\nextension: {name: shop, version: 1.0.0, imperative: true}\nartifacts: [migrations]\ninboxes: [{name: payments}]\n"), 0o644))
-	sluice := func(args ...string) string {
+	if err := os.WriteFile(filepath.Join(specs, "shop.yaml"), []byte("version: 1\nextension: {name: shop, version: 1.0.0, "+spec+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return db, specs, func(args ...string) string {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
 		if !slices.Contains(args, "--schema") {
-			args = append(args, "-f", specs, "-o", out)
+			args = append(args, "-f", specs, "-o", filepath.Join(dir, "out"))
 		}
-		if args[0] != "generate" {
+		if !slices.Contains(args, "--dsn") {
 			args = append(args, "--dsn", db.DSN())
 		}
 		if status := commandtest.Main(args, strings.NewReader(""), &stdout, &stderr); status != 0 {
 			t.Fatalf("sluice %q: exit status %d\n%s%s", args, status, &stdout, &stderr)
 		}
 		return stdout.String()
+	}
+}
+
+// TestPulledSpecTakesOver creates inboxes by SQL, pulls them into the spec, generates and applies it: the inboxes are the spec's, with their messages, and nothing
+// differs from what the spec makes.
+func TestPulledSpecTakesOver(t *testing.T) {
+	db, specs, sluice := pulling(t, "imperative: true}\nartifacts: [migrations]\ninboxes: [{name: payments}]")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(pgtest.ErrorText(err))
+		}
 	}
 	sluice("apply")
 	tracked := []string{"mail", "a.b", "O'x", `a"b`, `"q"`, "a: b", "%s", " b ", "é🐘"}
