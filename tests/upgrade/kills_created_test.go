@@ -28,7 +28,7 @@ var createdStates = []string{
 	"select pg_get_indexdef(indexrelid) from pg_index where indrelid in ('parcels'::regclass, 'stays'::regclass, 'pgtrickle.letters'::regclass)",
 	"select concat_ws(' ', b.aggregate_key, b.sequence, b.event_id) from pgtrickle_internal.stays_backlog_by_time b", "select n::text from pgtrickle.next_stays n",
 	"select d::text from pgtrickle.parcels_dlq d", "select s.event_type || s.processed from pgtrickle.stays_stats s", "select p::text from parcels p", "select s::text from sums s", "select o::text from pgtrickle.over o",
-	"select d::text from (values ('public.sums'), ('over')) t (name), pgtrickle.check_stream_table(t.name) d", "select l::text from pgtrickle.letters l",
+	"select l::text from pgtrickle.letters l",
 }
 
 // killCreated kills one upgrade.
@@ -74,6 +74,10 @@ func (k *killing) killCreated(t *testing.T, from, to int, how string) {
 		t.Fatalf("apply again: %v\n%s", err, out)
 	}
 	sameStates("at " + k.versions[to].Version)
+	// Not after the kill: one that the spec has taken over by then may not have been filled, and shows its rows of before.
+	if found := pgtest.Column[string](t, conn, "select d::text from (values ('public.sums'), ('over')) t (name), pgtrickle.check_stream_table(t.name) d"); strings.Join(found, " ") != "(0,0) (0,0)" {
+		t.Errorf("stream tables differ from their queries: %v", found)
+	}
 	exec(t, conn, "insert into parcels (no, event_type, payload) values (99, 't', '{}'); insert into stays (no, event_type, payload) values (99, 't', '{}')")
 	exec(t, conn, "call pgtrickle.tick()")
 	exec(t, conn, "select pgtrickle.inbox_mark_processed(i, event_id) from unnest(array['letters', 'parcels', 'stays']) i, pgtrickle.inbox_claim(i, 100)")
