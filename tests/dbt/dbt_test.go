@@ -133,7 +133,7 @@ func TestCreatedInboxes(t *testing.T) {
 		"the 'error" text, retry_count int not null); insert into letters values (1, 't', '{}', now(), null, null, 0)`)
 	for range 2 {
 		p.run(operation("pgtrickle_create_inbox", `{inbox_config: [{name: bills, max_retries: 5}, {name: mail, table: letters, id_column: "no", error_column: "the 'error", schedule: 2 s, ordering: {aggregate_column: event_type}}, {name: turns, ordering: true},
-			{name: ranks, priority: {column: event_type, map: {"it''s": 1}}}]}`)...)
+			{name: ranks, priority: {column: event_type, map: {"it's": 1}}}]}`)...)
 	}
 	got := pgtest.Column[string](t, db, "select concat_ws(' ', inbox_name, inbox_table, is_managed, max_retries, pending_count) from pgtrickle.inbox_status() where inbox_name <> 'order_events' order by 1")
 	if want := []string{"bills pgtrickle.bills t 5 0", "mail public.letters f 3 1", "ranks pgtrickle.ranks t 3 0", "turns pgtrickle.turns t 3 0"}; !slices.Equal(got, want) {
