@@ -67,7 +67,7 @@ func (r OwnRole) TypesIn(ordering string) string {
 	return "case when " + ordering + ".mode = 'monotonic' then " + texts(r.Types[last:]) + " else " + texts(r.Types[:last]) + " end"
 }
 
-// Nulls says whether the column has to take nulls, as pgt_require_table is told: an order by time needs a time of each message.
+// Nulls says whether the column has to take nulls, for pgt_require_table. A sequence of timestamps must not be null.
 func (r OwnRole) Nulls(ordering string) string {
 	switch {
 	case r.Name == "sequence":

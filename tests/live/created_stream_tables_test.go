@@ -109,21 +109,7 @@ func TestCreatedStreamTablesUpgraded(t *testing.T) {
 		t.Run(string(flavour), func(t *testing.T) {
 			conn := create(t, server, "tables_"+string(flavour))
 			before := leftovers(t, conn)
-			to := func(n int, options commandtest.ApplyOptions) error {
-				t.Helper()
-				options.Flavour, options.Released = flavour, released
-				_, err := commandtest.Apply(t.Context(), conn, versions[n], options)
-				return err
-			}
-			must := func(n int) {
-				t.Helper()
-				if err := to(n, commandtest.ApplyOptions{}); err != nil {
-					t.Fatalf("to %s: %s", versions[n].Version, pgtest.ErrorText(err))
-				}
-				if did, err := commandtest.Apply(t.Context(), conn, versions[n], commandtest.ApplyOptions{Flavour: flavour, Released: released}); err != nil || did.Changed || len(did.Left) > 0 {
-					t.Fatalf("a second apply of %s: %v, repaired %v, left %v, %v", versions[n].Version, did.Changed, did.Repaired, did.Left, err)
-				}
-			}
+			to, must := applying(t, conn, flavour, versions, released)
 			run(t, conn, createdTablesDDL)
 			must(0)
 			fillCreatedTables(t, conn)

@@ -158,21 +158,7 @@ func TestCreatedInboxesUpgraded(t *testing.T) {
 		t.Run(string(flavour), func(t *testing.T) {
 			conn := create(t, server, "created_"+string(flavour))
 			before := leftovers(t, conn)
-			to := func(n int, options commandtest.ApplyOptions) error {
-				t.Helper()
-				options.Flavour, options.Released = flavour, released
-				_, err := commandtest.Apply(t.Context(), conn, versions[n], options)
-				return err
-			}
-			must := func(n int) {
-				t.Helper()
-				if err := to(n, commandtest.ApplyOptions{}); err != nil {
-					t.Fatalf("to %s: %s", versions[n].Version, pgtest.ErrorText(err))
-				}
-				if did, err := commandtest.Apply(t.Context(), conn, versions[n], commandtest.ApplyOptions{Flavour: flavour, Released: released}); err != nil || did.Changed || len(did.Left) > 0 {
-					t.Fatalf("a second apply of %s: %v, repaired %v, left %v, %v", versions[n].Version, did.Changed, did.Repaired, did.Left, err)
-				}
-			}
+			to, must := applying(t, conn, flavour, versions, released)
 			must(0)
 			fillCreated(t, conn)
 			want := statesOf(t, conn, fromSQLStates)
@@ -439,5 +425,26 @@ func TestTrackedElsewhere(t *testing.T) {
 	}
 	if n := pgtest.One[int](t, conn, "select count(*) from box.inbox_claim('orders', 10)"); n != 1 {
 		t.Errorf("%d claimed", n)
+	}
+}
+
+// applying applies a version by its number: to returns what is wrong; must fails the test, and has a second apply change nothing.
+func applying(t *testing.T, conn *pgx.Conn, flavour generator.Flavour, versions []*generator.Extension, released []upgrade.Manifest) (
+	to func(n int, options commandtest.ApplyOptions) error, must func(n int),
+) {
+	to = func(n int, options commandtest.ApplyOptions) error {
+		t.Helper()
+		options.Flavour, options.Released = flavour, released
+		_, err := commandtest.Apply(t.Context(), conn, versions[n], options)
+		return err
+	}
+	return to, func(n int) {
+		t.Helper()
+		if err := to(n, commandtest.ApplyOptions{}); err != nil {
+			t.Fatalf("to %s: %s", versions[n].Version, pgtest.ErrorText(err))
+		}
+		if did, err := commandtest.Apply(t.Context(), conn, versions[n], commandtest.ApplyOptions{Flavour: flavour, Released: released}); err != nil || did.Changed || len(did.Left) > 0 {
+			t.Fatalf("a second apply of %s: %v, repaired %v, left %v, %v", versions[n].Version, did.Changed, did.Repaired, did.Left, err)
+		}
 	}
 }
