@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -35,7 +36,7 @@ stream_tables:
 `
 
 // TestComparedUnderLoad compares stream tables while others write and refresh: what they commit between two statements of a comparison is no
-// difference, in READ COMMITTED either.
+// difference, in READ COMMITTED either. One that finds no moment without commits, as on a machine that is busy, is refused and tried again.
 func TestComparedUnderLoad(t *testing.T) {
 	schema := filepath.Join(t.TempDir(), "schema.sql")
 	if err := os.WriteFile(schema, []byte(comparedDDL), 0o644); err != nil {
@@ -47,6 +48,7 @@ func TestComparedUnderLoad(t *testing.T) {
 	db.Exec(t, extension.Install(generator.Plain))
 	db.Exec(t, extension.Fill())
 
+	conn := db.Connect(t)
 	stop := make(chan struct{})
 	ended := make(chan error, 3)
 	for n, statement := range []string{
@@ -57,11 +59,18 @@ func TestComparedUnderLoad(t *testing.T) {
 		conn := db.Connect(t)
 		go func() { ended <- write(t, conn, statement, n*1000, stop) }()
 	}
-	rows := 0
-	for range 15 {
-		for _, row := range pgtest.Rows(t, db, "select t.pgt_name::text, c.missing, c.extra from pgtrickle.pgt_stream_tables t cross join lateral pgtrickle.check_stream_table(t.pgt_name) c") {
-			if rows++; row[1] != "0" || row[2] != "0" {
-				t.Errorf("%s: %s rows are missing, %s are extra", row[0], row[1], row[2])
+	compared := 0
+	for compared < 60 {
+		for _, name := range []string{"public.totals", "public.named", "public.upper", "public.immediate"} {
+			var missing, extra int
+			err := conn.QueryRow(t.Context(), "select missing, extra from pgtrickle.check_stream_table($1)", name).Scan(&missing, &extra)
+			if err != nil && !strings.Contains(err.Error(), "its sources change too fast") {
+				t.Fatal(err)
+			} else if err == nil {
+				compared++
+			}
+			if missing != 0 || extra != 0 {
+				t.Errorf("%s: %d rows are missing, %d are extra", name, missing, extra)
 			}
 		}
 	}
@@ -70,9 +79,6 @@ func TestComparedUnderLoad(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-	}
-	if rows != 60 {
-		t.Errorf("%d comparisons", rows)
 	}
 }
 
