@@ -2,6 +2,7 @@ package docs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -98,7 +99,7 @@ func (w *writer) messages(name render.Name, i render.Inbox, about string) part {
 	if i.Own != nil {
 		same = joined(say(" It has the columns of the table that the inbox uses."))
 	}
-	if i.Materialize {
+	if slices.ContainsFunc(w.StreamTables, func(t render.StreamTable) bool { return t.Table == name }) {
 		same = joined(same, say(" It is "), text{{Text: "a stream table", Link: anchor("stream-table", name.Plain())}}, say("."))
 	}
 	p.Blocks = []block{paragraph(joined(plain(about), same))}

@@ -133,7 +133,7 @@ func (b *builder) inbox(view render.Extension, i render.Inbox) {
 	}
 	b.claims(i)
 	b.add("inbox/pending_view.sql", i)
-	if i.Own != nil {
+	if i.Own != nil && !i.Materialize {
 		b.add("inbox/own_pending_view.sql", i)
 	}
 	if i.DeadLetter && !i.Materialize {

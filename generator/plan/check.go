@@ -125,11 +125,4 @@ func unsupported(s *spec.Spec, errs *diag.List) {
 		t := &s.StreamTables[n]
 		report(t.RefreshMode == spec.RefreshAtCommit, t.Field("refresh_mode"), "refresh mode "+t.RefreshMode)
 	}
-	if s.FixedTarget() {
-		return // the spec itself says what this target lacks
-	}
-	for n := range s.Inboxes {
-		i := &s.Inboxes[n]
-		report(i.Table != "" && i.Materialize, i.Field("materialize"), "materialized views of inboxes over existing tables")
-	}
 }

@@ -68,6 +68,10 @@ func usedTwice(at diag.Pos, role role, r *catalog.Relation, column catalog.Colum
 	return unlike(at, r, column, "conflict", "is for something else, too", "name a column of its own in "+role.setting("…"))
 }
 
+func reservedColumn(at diag.Pos, role role, r *catalog.Relation, column catalog.Column) diag.Error {
+	return unlike(at, r, column, "reserved-name", "has the name of a column of Sluice's own, which stream tables store beside others", "leave materialize out, or name another one in "+role.setting("…"))
+}
+
 func generatedColumn(at diag.Pos, role role, r *catalog.Relation, column catalog.Column) diag.Error {
 	return unlike(at, r, column, "wrong-type", fmt.Sprintf("is generated, and marks write %s", role.field), "name another one in "+role.setting("…"))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
@@ -18,16 +19,22 @@ func adopts(s *spec.Spec) bool {
 // checkOwnTables checks the tables of users that inboxes are over.
 func (c *compiler) checkOwnTables() {
 	for n := range c.spec.Inboxes {
-		if i := &c.spec.Inboxes[n]; !i.Managed() && i.Relation.Name != "" {
-			c.ownTable(i)
+		i := &c.spec.Inboxes[n]
+		if i.Managed() || i.Relation.Name == "" {
+			continue
+		}
+		if r, _, _ := c.ownTable(i); r == nil && i.Materialize {
+			for _, relation := range i.DerivedRelations(c.spec.Extension) { // so that those who read them are not told that they do not exist
+				c.known.Add(&catalog.Relation{Schema: relation.Schema, Name: relation.Name, Kind: catalog.StreamTable, At: i.At, Open: true})
+			}
 		}
 	}
 }
 
-// ownTable finds the table of an inbox, and its columns; nil if it does not fit.
+// ownTable finds the table of an inbox, and its columns; nil if anything is wrong with them.
 func (c *compiler) ownTable(i *spec.Inbox) (*catalog.Relation, render.Columns, []render.Shape) {
 	var columns render.Columns
-	at := i.Field("table")
+	at, problems := i.Field("table"), c.errs.Len()
 	r := c.known.Relation(i.Relation.Schema, i.Relation.Name)
 	if r == nil {
 		c.errs.Add(unknownTable(at, i, c.known, len(c.spec.DDL) > 0))
@@ -60,6 +67,9 @@ func (c *compiler) ownTable(i *spec.Inbox) (*catalog.Relation, render.Columns, [
 	}
 	if !slices.Contains(ids, -1) && distinct(ids) && !identifies(r, ids) {
 		c.errs.Add(notUnique(role{field: "id"}.pos(i), i, r, ids))
+	}
+	if c.errs.Len() > problems {
+		return nil, columns, nil
 	}
 	return r, columns, shapes
 }
@@ -142,6 +152,8 @@ func (c *compiler) ownColumn(i *spec.Inbox, r *catalog.Relation, role role) (ren
 		return render.Shape{}, false
 	case !fits:
 		c.errs.Add(wrongType(at, role, r, column))
+	case i.Materialize && ivm.IsInternal(column.Name):
+		c.errs.Add(reservedColumn(at, role, r, column))
 	case role.written && column.Generated:
 		c.errs.Add(generatedColumn(at, role, r, column))
 	case role.nullable && column.NotNull:
@@ -163,9 +175,12 @@ func collationOf(c catalog.Column) string {
 	return c.Collation
 }
 
-// adopt completes the view model of an inbox over a table of the user's.
-func (c *compiler) adopt(v *render.Inbox, i *spec.Inbox) {
+// adopt completes the view model of an inbox over a table of the user's; false if the table does not fit.
+func (c *compiler) adopt(v *render.Inbox, i *spec.Inbox) bool {
 	r, columns, shapes := c.ownTable(i)
+	if r == nil {
+		return false
+	}
 	internal := func(suffix string) render.Name {
 		return schemasOf(c.spec).InInternal(spec.DerivedName(i.Name + suffix))
 	}
@@ -196,4 +211,5 @@ func (c *compiler) adopt(v *render.Inbox, i *spec.Inbox) {
 		priorityOf(c.spec, i, v)
 	}
 	v.ProcessedRetention, v.DeadRetention = spec.Duration(0).Interval(), spec.Duration(0).Interval() // rows of users are never deleted
+	return true
 }

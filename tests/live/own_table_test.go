@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
@@ -40,6 +42,7 @@ create trigger touch before update on app.incoming for each row execute function
 type ownTable struct {
 	name, spec, ddl string
 	also            []string // what applications do with its partitions
+	materialized    bool     // its pending messages and dead letters are stream tables
 }
 
 var (
@@ -47,17 +50,22 @@ var (
 	twoDDL  = strings.NewReplacer(
 		"primary key default", "not null default", "note text", "note text, shard varchar(9) not null default '~/' || floor(random() * 3), primary key (msg_id, shard)",
 	).Replace(ownDDL)
-)
-
-// ownTables are one with an id of a column, one with an id of two, and such with partitions.
-var ownTables = []ownTable{
-	{name: "one", spec: ownSpec, ddl: ownDDL},
-	{name: "two", spec: twoSpec, ddl: twoDDL},
-	{name: "hashed", spec: ownSpec, ddl: strings.Replace(ownDDL, "note text\n)", "note text\n) partition by hash (msg_id)", 1) + `
+	hashedDDL = strings.Replace(ownDDL, "note text\n)", "note text\n) partition by hash (msg_id)", 1) + `
 create table app.a partition of app.incoming for values with (modulus 3, remainder 0);
 create table app.b partition of app.incoming for values with (modulus 3, remainder 1);
 create table app.c partition of app.incoming for values with (modulus 3, remainder 2);
-`},
+`
+	materializedSpec = ownSpec + "    materialize: true\n"
+)
+
+// ownTables are one with an id of a column, one with an id of two, such with partitions, and such whose views are stream tables.
+var ownTables = []ownTable{
+	{name: "one", spec: ownSpec, ddl: ownDDL},
+	{name: "two", spec: twoSpec, ddl: twoDDL},
+	{name: "hashed", spec: ownSpec, ddl: hashedDDL},
+	{name: "materialized", spec: materializedSpec, ddl: ownDDL, materialized: true},
+	{name: "materialized two", spec: strings.Replace(materializedSpec, "id: msg_id", "id: [shard, msg_id]", 1), ddl: twoDDL, materialized: true},
+	{name: "materialized hashed", spec: materializedSpec + "    priority: {map: {t1: 1, t2: 2}}\n", ddl: hashedDDL, materialized: true},
 	{name: "listed", spec: twoSpec, ddl: strings.Replace(twoDDL, "shard)\n)", "shard)\n) partition by list (shard)", 1) + `
 create table app.a partition of app.incoming for values in ('~/0');
 create table app.b partition of app.incoming for values in ('~/1', '~/2') partition by hash (msg_id);
@@ -122,6 +130,7 @@ func (own ownTable) dumped(t *testing.T) {
 			} {
 				run(t, source, sql)
 			}
+			own.refresh(t, source)
 			states := func(dsn string) (all []string) {
 				conn := pgtest.Connect(t, dsn)
 				for _, sql := range ownStates {
@@ -137,6 +146,7 @@ func (own ownTable) dumped(t *testing.T) {
 			run(t, target, "insert into app.incoming (type, body) values ('new', '{}')") // before anything has looked
 			run(t, target, "call own.tick()")
 			run(t, target, "delete from app.incoming where type = 'new'")
+			own.refresh(t, target)
 			for n, got := range states(to.DSN(name, owner)) {
 				if got != want[n] {
 					t.Errorf("%s\nbefore:\n%.1000s\nafter:\n%.1000s", ownStates[n], want[n], got)
@@ -151,6 +161,13 @@ func (own ownTable) dumped(t *testing.T) {
 				t.Errorf("left behind: %q, and before it was %q", left, before)
 			}
 		})
+	}
+}
+
+// refresh brings stream tables up to date.
+func (own ownTable) refresh(t *testing.T, db *pgx.Conn) {
+	if own.materialized {
+		run(t, db, "select own.refresh_stream_table('own.mine_pending'), own.refresh_stream_table('own.mine_dlq')")
 	}
 }
 
@@ -232,6 +249,15 @@ func (own ownTable) underLoad(t *testing.T) {
 		t.Errorf("processed twice: %s", twice)
 	}
 	run(t, conn, "select pg_sleep(0.05)")
+	if own.materialized {
+		own.refresh(t, conn)
+		for view, cond := range map[string]string{"mine_pending": "tries < 3", "mine_dlq": "tries >= 3"} {
+			derived, held := counts("select p.msg_id::text from own."+view+" p order by 1"), counts("select msg_id::text from app.incoming where done is null and "+cond+" order by 1")
+			if derived != held {
+				t.Errorf("%s has\n%s\nand the table\n%s", view, derived, held)
+			}
+		}
+	}
 	for range 3 {
 		run(t, conn, "select own.inbox_mark_processed('mine', event_id) from own.inbox_claim('mine', 100000)")
 	}
