@@ -164,6 +164,15 @@ func (b *builder) push(o upgrade.Object, options []option) {
 	}
 }
 
+// hidden takes a function from everybody. Its signature stays in one line, by which it is found.
+func hidden(signature string) string {
+	sql := "revoke execute on function " + signature + " from public;\n"
+	if len(sql) > sqltext.LineWidth {
+		sql = "revoke execute\n    on function " + signature + "\n    from public;\n"
+	}
+	return sql
+}
+
 // render executes a template and starts a check of the SQL.
 func (b *builder) render(template string, data any) string {
 	sql := render.Must(template, data)

@@ -16,7 +16,7 @@ import (
 // imperative adds the functions that create and drop inboxes at run time. What these consist of are the objects of an inbox of the spec, and
 // functions that do for one of them what those that users call do for the inboxes of the spec.
 func (b *builder) imperative(s *spec.Spec, view render.Extension) {
-	for _, name := range []string{"pgt_derived_name", "pgt_inbox_function", "pgt_own_columns", "pgt_own_column", "pgt_own_list", "pgt_require_tracked", "pgt_level_of"} {
+	for _, name := range []string{"pgt_derived_name", "pgt_inbox_function", "pgt_own_columns", "pgt_own_ids", "pgt_given_id", "pgt_own_column", "pgt_own_list", "pgt_require_tracked", "pgt_level_of"} {
 		b.add("imperative/"+name+".sql", view)
 	}
 	b.add("imperative/pgt_inbox_script.sql", b.script(s, view))
@@ -30,7 +30,7 @@ func (b *builder) imperative(s *spec.Spec, view render.Extension) {
 		b.addCreated(c)
 		b.push(upgrade.Object{ // it creates and drops objects
 			Kind: "grant", Signature: "nobody: " + c.of.Signature(),
-			SQL: sqltext.Wrap("revoke execute on function " + c.of.Signature() + " from public;\n"), Section: sectionOf(view),
+			SQL: hidden(c.of.Signature()), Section: sectionOf(view),
 		}, nil)
 	}
 }

@@ -3,7 +3,6 @@ package objects
 import (
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // streamTablesFromSQL adds the functions that create and drop stream tables at run time.
@@ -20,7 +19,7 @@ func (b *builder) streamTablesFromSQL(view render.Extension) {
 		b.addCreated(c)
 		b.push(upgrade.Object{ // it creates and drops objects
 			Kind: "grant", Signature: "nobody: " + c.of.Signature(),
-			SQL: sqltext.Wrap("revoke execute on function " + c.of.Signature() + " from public;\n"), Section: sectionOf(view),
+			SQL: hidden(c.of.Signature()), Section: sectionOf(view),
 		}, nil)
 	}
 }

@@ -127,7 +127,10 @@ func ownRoles(i *spec.Inbox) []render.OwnRole {
 		name := r.field
 		switch {
 		case name == "id":
-			name = "event_id"
+			id := sqlRole(r, "event_id")
+			id.Parts = partTypes
+			roles = append(roles, id)
+			continue
 		case r.option == "priority": // a column of values for a map, or of numbers for tiers
 			numbers := r
 			numbers.types = levelTypes

@@ -19,12 +19,12 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 		}
 		view.Inboxes = append(view.Inboxes, inbox)
 	}
-	for n := range view.Inboxes {
-		view.Inboxes[n].Windows, view.Inboxes[n].WithTenants, view.Inboxes[n].WithIDs = view.Windows(), len(view.Tenants()) > 0, view.SplitIDs()
-	}
 	if s.CreatesInboxes() {
 		view.Kinds = createdKinds(s)
 		view.FromSQL, view.Tracked = &view.Kinds[0].Inbox, &view.Kinds[1].Inbox
+	}
+	for n := range view.Inboxes {
+		view.Inboxes[n].Windows, view.Inboxes[n].WithTenants, view.Inboxes[n].WithIDs = view.Windows(), len(view.Tenants()) > 0, view.SplitIDs()
 	}
 	view.Outboxes, view.Groups = viewOfOutboxes(s)
 	view.GroupLock = groupLock(s)

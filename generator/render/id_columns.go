@@ -86,7 +86,7 @@ func (i Inbox) joinedAgain(id string) string {
 // Conflict lists the columns of the key that keeps a message from being stored twice.
 func (i Inbox) Conflict() string {
 	if i.Any {
-		return i.Columns.ID.String()
+		return inserted("list conflict")
 	}
 	var names []string
 	for _, column := range i.Columns.IDColumns() {
@@ -95,14 +95,14 @@ func (i Inbox) Conflict() string {
 	return strings.Join(names, ", ")
 }
 
-// SplitIDs reports whether ids of an inbox have several columns.
+// SplitIDs reports whether ids of an inbox have several columns, or may come to.
 func (e Extension) SplitIDs() bool {
-	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.Columns.IDs != nil })
+	return e.FromSQL != nil || slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.Columns.IDs != nil })
 }
 
-// TimedIDs reports whether such a column is a moment.
+// TimedIDs reports whether such a column is a moment, or may be.
 func (e Extension) TimedIDs() bool {
-	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return slices.ContainsFunc(i.Columns.IDs, i.isTime) })
+	return e.FromSQL != nil || slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return slices.ContainsFunc(i.Columns.IDs, i.isTime) })
 }
 
 // IDArray is an array of the names of the columns; null if there is one.

@@ -113,6 +113,8 @@ func (s *Script) put(what string) string {
 		default:
 			return fmt.Sprintf("%s.pgt_level_of(p_inbox, %s || quote_ident(v_value))", s.Internal(), sqltext.Literal(row+"."))
 		}
+	case strings.HasPrefix(what, "given "):
+		return fmt.Sprintf("%s.pgt_given_id(v_columns, %s)", s.Internal(), sqltext.Literal(strings.TrimPrefix(what, "given ")))
 	case strings.HasPrefix(what, "list "):
 		return fmt.Sprintf("%s.pgt_own_list(v_columns, %s)", s.Internal(), sqltext.Literal(strings.TrimPrefix(what, "list ")))
 	case isColumn && !strings.Contains(what, " ") && row != "v_inbox":

@@ -183,7 +183,7 @@ func (i Inbox) listedID(a string) string {
 	if !i.Any {
 		return ""
 	}
-	rest := "case when v_inbox.is_managed then '' else ', " + a + ".id' end"
+	rest := "v_ids"
 	if i.Ordering != nil {
 		rest += " || coalesce(', " + a + ".' || (v_columns #>> '{sequence,row}'), '')"
 	}
@@ -277,7 +277,7 @@ func (i Inbox) Values(prefix, payload string) string {
 // GivenID is an id that a sender gives, as the table's own type spells it.
 func (i Inbox) GivenID(id string) string {
 	if i.Any {
-		return inserted("'" + id + "' || (v_columns #>> '{event_id,given}')")
+		return inserted("given " + id)
 	}
 	if i.Columns.IDs != nil {
 		return i.joinedAgain(id)

@@ -136,7 +136,12 @@ func (i Inbox) IsOpen(a string) string {
 func (i Inbox) IsMark() string {
 	o := i.Ordering
 	condition := fmt.Sprintf("%s is null and %s is not null", i.In("old", "processed_at"), i.In("new", "processed_at"))
-	for _, column := range append(slices.Clone(i.Columns.IDColumns()), o.Aggregate, o.Sequence) {
+	columns := append(slices.Clone(i.Columns.IDColumns()), o.Aggregate, o.Sequence)
+	if i.Any { // its id may have several
+		columns = columns[1:]
+		condition += " and " + inserted("list kept")
+	}
+	for _, column := range columns {
 		condition += fmt.Sprintf(" and old.%s is not distinct from new.%[1]s", column)
 	}
 	return condition

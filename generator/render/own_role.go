@@ -5,29 +5,47 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // OwnRole is what a column of a user's table may be for.
 type OwnRole struct {
 	Name, Field string // of a managed inbox's column, and in a spec
 	Types       []string
-	Optional    bool   // the table may lack it
-	Nullable    bool   // it has to take nulls
-	Either      bool   // it may take nulls or not
-	Written     bool   // by marks
-	Option      string // ordering or priority, if that names it
+	Parts       []string // that each of several columns may have, if the inbox may name some
+	Optional    bool     // the table may lack it
+	Nullable    bool     // it has to take nulls
+	Either      bool     // it may take nulls or not
+	Written     bool     // by marks
+	Option      string   // ordering or priority, if that names it
 }
 
 // TypeArray is an array of the types that it may have.
 func (r OwnRole) TypeArray() string { return texts(r.Types) }
 
 // TypeList names them for people.
-func (r OwnRole) TypeList() string {
-	last := len(r.Types) - 1
+func (r OwnRole) TypeList() string { return listOf(r.Types) }
+
+func listOf(types []string) string {
+	last := len(types) - 1
 	if last == 0 {
-		return r.Types[0]
+		return types[0]
 	}
-	return strings.Join(r.Types[:last], ", ") + " or " + r.Types[last]
+	return strings.Join(types[:last], ", ") + " or " + types[last]
+}
+
+// TypeListIn is the list for v_inbox, as SQL.
+func (r OwnRole) TypeListIn() string {
+	return r.inParts(sqltext.Literal(r.TypeList()), func(types []string) string { return sqltext.Literal(listOf(types)) })
+}
+
+// inParts is what holds for v_inbox: for a column, or for each of several.
+func (r OwnRole) inParts(one string, several func(types []string) string) string {
+	if r.Parts == nil {
+		return one
+	}
+	return "case when v_inbox.id_columns is null then " + one + " else " + several(r.Parts) + " end"
 }
 
 // Parameter is that of the function which names the column; empty if its name is always the same.
@@ -61,7 +79,7 @@ func (r OwnRole) Named(inbox, ordering, priority string) string {
 // TypesIn is an array of the types that the column may have in an inbox with an order: of a sequence those of its mode.
 func (r OwnRole) TypesIn(ordering string) string {
 	if r.Name != "sequence" {
-		return r.TypeArray()
+		return r.inParts(r.TypeArray(), texts)
 	}
 	last := len(r.Types) - 1
 	return "case when " + ordering + ".mode = 'monotonic' then " + texts(r.Types[last:]) + " else " + texts(r.Types[:last]) + " end"

@@ -189,6 +189,9 @@ func (i Inbox) named(columns []string, a string) []string {
 	items := make([]string, len(columns))
 	for n, column := range columns {
 		items[n] = i.expression(column, a) + " as " + column
+		if i.Any && column == "id" {
+			items[n] = inserted("list ids")
+		}
 	}
 	return items
 }

@@ -129,10 +129,10 @@ func TestCreatedInboxes(t *testing.T) {
 	p := newProject(t, db, installed.Over(t, strings.Replace(string(text), "  schema: pgtrickle\n", "  schema: pgtrickle\n  imperative: true\n", 1), schema(t)))
 	p.run("deps")
 	p.run("run-operation", "install")
-	db.Exec(t, `create table letters (no bigint primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null, processed_at timestamptz,
-		"the 'error" text, retry_count int not null); insert into letters values (1, 't', '{}', now(), null, null, 0)`)
+	db.Exec(t, `create table letters (no bigint, "it's" text default 'x', primary key (no, "it's"), event_type text not null, payload jsonb not null, received_at timestamptz not null, processed_at timestamptz,
+		"the 'error" text, retry_count int not null); insert into letters (no, event_type, payload, received_at, retry_count) values (1, 't', '{}', now(), 0)`)
 	for range 2 {
-		p.run(operation("pgtrickle_create_inbox", `{inbox_config: [{name: bills, max_retries: 5}, {name: mail, table: letters, id_column: "no", error_column: "the 'error", schedule: 2 s, ordering: {aggregate_column: event_type}}, {name: turns, ordering: true},
+		p.run(operation("pgtrickle_create_inbox", `{inbox_config: [{name: bills, max_retries: 5}, {name: mail, table: letters, id_columns: ["no", "it's"], error_column: "the 'error", schedule: 2 s, ordering: {aggregate_column: event_type}}, {name: turns, ordering: true},
 			{name: ranks, priority: {column: event_type, map: {"it's": 1}}}]}`)...)
 	}
 	got := pgtest.Column[string](t, db, "select concat_ws(' ', inbox_name, inbox_table, is_managed, max_retries, pending_count) from pgtrickle.inbox_status() where inbox_name <> 'order_events' order by 1")

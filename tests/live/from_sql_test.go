@@ -257,6 +257,7 @@ func TestHostileTables(t *testing.T) {
 		}
 		return name
 	}
+	const second = `~/'"%s` // column of ids that have two
 	tracked := 0
 	for n := 0; n < 2*times && tracked < times; n++ {
 		if n%40 == 0 {
@@ -272,18 +273,25 @@ func TestHostileTables(t *testing.T) {
 			columns[i], refused = name, refused || bad.MatchString(name)
 		}
 		name := func(i int) string { return quoted(columns[i].(string)) }
-		run(t, conn, fmt.Sprintf("create schema %[1]s; create table %[2]s (%[3]s %[9]s primary key, %[4]s varchar not null, payload jsonb not null, %[5]s timestamptz, %[6]s integer not null, %[7]s text, "+
-			"%[8]s timestamptz not null%[10]s)", quoted(schema), quoted(schema, table), name(0), name(1), name(2), name(3), name(4), name(5),
-			[]string{"text", "varchar(90)", "uuid", "bigint", `text collate "C"`}[n%5], []string{"", ", available_at timestamptz, source text, aggregate_id integer"}[n%2]))
+		id, ids, key := columns[0], []string(nil), name(0)
+		if n%4 == 3 { // of two columns
+			id, ids, key = "event_id", []string{columns[0].(string), second}, name(0)+", "+quoted(second)
+		}
+		run(t, conn, fmt.Sprintf("create schema %[1]s; create table %[2]s (%[3]s %[9]s not null, %[4]s varchar not null, payload jsonb not null, %[5]s timestamptz, %[6]s integer not null, %[7]s text, "+
+			"%[8]s timestamptz not null%[10]s, %[11]s smallint not null default 7, primary key (%[12]s))", quoted(schema), quoted(schema, table), name(0), name(1), name(2), name(3), name(4), name(5),
+			[]string{"text", "varchar(90)", "uuid", "bigint", `text collate "C"`}[n%5], []string{"", ", available_at timestamptz, source text, aggregate_id integer"}[n%2], quoted(second), key))
 		before := leftovers(t, conn)
-		_, err := conn.Exec(t.Context(), "select pgtrickle.enable_inbox_tracking('tracked', $1, $2, p_event_type_column => $3, p_processed_at_column => $4, p_retry_count_column => $5, p_error_column => $6, p_received_at_column => $7)",
-			append([]any{quoted(schema, table)}, columns...)...)
+		_, err := conn.Exec(t.Context(), "select pgtrickle.enable_inbox_tracking('tracked', $1, $2, p_event_type_column => $3, p_processed_at_column => $4, p_retry_count_column => $5, p_error_column => $6, p_received_at_column => $7, p_id_columns => $8)",
+			slices.Concat([]any{quoted(schema, table), id}, columns[1:], []any{ids})...)
 		if refused != (err != nil) || err != nil && !strings.Contains(pgtest.ErrorText(err), "(22023)") {
 			t.Fatalf("seed %d: table %q, columns %q: %v, and it should be refused: %t", seed, schema+"."+table, columns, err, refused)
 		}
 		if err == nil {
 			tracked++
 			value := []string{hostile(random), cut(hostile(random), n), "00000000-0000-0000-0000-000000000001", "-7", hostile(random)}[n%5]
+			if ids != nil {
+				value = strings.NewReplacer("~", "~0", "/", "~1").Replace(value) + "/7"
+			}
 			for _, sql := range []string{
 				"select pgtrickle.inbox_receive('tracked', $1, 't', to_jsonb($2::text))", "select pgtrickle.inbox_receive_many('tracked', jsonb_build_array(jsonb_build_object('event_id', $1::text, 'event_type', $2::text, 'payload', 1)))",
 				"select pgtrickle.inbox_mark_failed('tracked', $1, $2)", "select pgtrickle.inbox_mark_processed('tracked', $1), pgtrickle.inbox_health('tracked') from (values ($2)) v",

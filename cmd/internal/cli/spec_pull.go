@@ -111,6 +111,12 @@ func inSpec(created live.CreatedInbox, schema string) spec.Inbox {
 		i.Table = spec.Name{Schema: created.Schema, Name: created.Table}.Text()
 		columns := spec.DefaultColumns()
 		columns.ID = spec.IDColumns{{Value: created.ID}}
+		if len(created.IDs) > 0 {
+			columns.ID = nil
+			for _, name := range created.IDs {
+				columns.ID = append(columns.ID, spec.Text{Value: name})
+			}
+		}
 		columns.EventType, columns.ReceivedAt = created.EventType, created.Received
 		columns.ProcessedAt, columns.RetryCount, columns.Error = created.Processed, created.RetryCount, created.Error
 		if created.Delays {

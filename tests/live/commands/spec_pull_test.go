@@ -70,14 +70,19 @@ func TestPulledSpecTakesOver(t *testing.T) {
 		}
 	}
 	for n, name := range tracked {
-		_, err := db.Connect(t).Exec(t.Context(), fmt.Sprintf(`create table %[1]s (%[2]s bigint primary key, event_type varchar(9) not null, payload jsonb not null,
+		ids, one := []string(nil), "1"
+		if n%4 == 3 { // of two columns
+			ids, one = []string{"the " + name, "/"}, "1/p~1"
+		}
+		_, err := db.Connect(t).Exec(t.Context(), fmt.Sprintf(`create table %[1]s (%[2]s bigint, "/" text default 'p/', primary key (%[2]s%[4]s), event_type varchar(9) not null, payload jsonb not null,
 			received_at timestamptz not null default now(), processed_at timestamptz, error text, retry_count int not null default 0%[3]s);
 			insert into %[1]s (%[2]s, event_type, payload) select i, 't', '{}' from generate_series(1, 5) i`,
-			pgx.Identifier{name}.Sanitize(), pgx.Identifier{"the " + name}.Sanitize(), []string{"", ", available_at timestamptz"}[n%2]))
+			pgx.Identifier{name}.Sanitize(), pgx.Identifier{"the " + name}.Sanitize(), []string{"", ", available_at timestamptz"}[n%2],
+			[]string{"", "", "", `, "/"`}[n%4]))
 		must(err)
-		_, err = db.Connect(t).Exec(t.Context(), "select pgtrickle.enable_inbox_tracking('over ' || replace($1, '.', ''), quote_ident('public') || '.' || quote_ident($1), 'the ' || $1, p_max_retries => $2)", name, 2+n)
+		_, err = db.Connect(t).Exec(t.Context(), "select pgtrickle.enable_inbox_tracking('over ' || replace($1, '.', ''), quote_ident('public') || '.' || quote_ident($1), case when $3::text[] is null then 'the ' || $1 else 'event_id' end, p_max_retries => $2, p_id_columns => $3)", name, 2+n, ids)
 		must(err)
-		_, err = db.Connect(t).Exec(t.Context(), "select pgtrickle.inbox_mark_processed('over ' || replace($1, '.', ''), 1), pgtrickle.inbox_mark_failed('over ' || replace($1, '.', ''), '2', 'x')", name)
+		_, err = db.Connect(t).Exec(t.Context(), "select pgtrickle.inbox_mark_processed('over ' || replace($1, '.', ''), $2), pgtrickle.inbox_mark_failed('over ' || replace($1, '.', ''), '2' || substr($2, 2), 'x')", name, one)
 		must(err)
 	}
 	for n, name := range append(slices.Clone(names), tracked...) { // a third by time, a third by a number that is added, and a third by priority
