@@ -105,6 +105,31 @@ func (e Extension) TimedIDs() bool {
 	return e.FromSQL != nil || slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return slices.ContainsFunc(i.Columns.IDs, i.isTime) })
 }
 
+// Repeats is the condition that what is given beside an id, with a prefix and suffix, differs from what the id says; empty if the id says nothing more.
+func (i Inbox) Repeats(id, prefix, suffix string) string {
+	var differ []string
+	for n, column := range i.Columns.IDs {
+		value := i.fromPart(column, fmt.Sprintf("(%s)[%d]", i.SplitID(id), n+1))
+		if column == i.Columns.AggregateID {
+			differ = append(differ, fmt.Sprintf("%saggregate_id%s%s <> %s", prefix, suffix, i.cast(column), value))
+		}
+		if i.Ordering != nil && column == i.Ordering.Sequence {
+			differ = append(differ, fmt.Sprintf("%ssequence%s%s <> %s", prefix, suffix, i.cast(column), value))
+		}
+	}
+	return strings.Join(differ, " or ")
+}
+
+// Repeating lists the inboxes whose ids say more than which message it is: the aggregate, or the sequence.
+func (e Extension) Repeating() []Inbox {
+	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.Repeats("", "", "") == "" })
+}
+
+// NumberedByID lists the inboxes whose ids have the sequence.
+func (e Extension) NumberedByID() []Inbox {
+	return slices.DeleteFunc(e.Ordered(), func(i Inbox) bool { return !slices.Contains(i.Columns.IDs, i.Ordering.Sequence) })
+}
+
 // IDArray is an array of the names of the columns; null if there is one.
 func (i Inbox) IDArray() string {
 	if i.Columns.IDs == nil {

@@ -198,7 +198,7 @@ func (i Inbox) listedID(a string) string {
 func (i Inbox) received() (columns []ColumnName, names []string) {
 	c := i.Columns
 	add := func(column ColumnName, name string) {
-		if column != "" {
+		if column != "" && (strings.HasPrefix(name, "event_id") || !slices.Contains(c.IDs, column)) { // else the id sets it
 			columns, names = append(columns, column), append(names, name)
 		}
 	}
@@ -218,7 +218,7 @@ func (i Inbox) received() (columns []ColumnName, names []string) {
 	}
 	byArrival := i.Ordering != nil && i.Ordering.Sequence == c.ReceivedAt
 	if i.Own != nil {
-		if !byArrival && !slices.Contains(c.IDs, c.ReceivedAt) {
+		if !byArrival {
 			add(c.ReceivedAt, "received_at")
 		}
 		add(c.RetryCount, "retry_count")

@@ -136,7 +136,12 @@ func (i Inbox) IsOpen(a string) string {
 func (i Inbox) IsMark() string {
 	o := i.Ordering
 	condition := fmt.Sprintf("%s is null and %s is not null", i.In("old", "processed_at"), i.In("new", "processed_at"))
-	columns := append(slices.Clone(i.Columns.IDColumns()), o.Aggregate, o.Sequence)
+	columns := slices.Clone(i.Columns.IDColumns())
+	for _, column := range []ColumnName{o.Aggregate, o.Sequence} {
+		if !slices.Contains(columns, column) {
+			columns = append(columns, column)
+		}
+	}
 	if i.Any { // its id may have several
 		columns = columns[1:]
 		condition += " and " + inserted("list kept")

@@ -51,7 +51,7 @@ var (
 	sameColumn       = problem{"duplicate-name", "columns %s and %s are both %q", "each is a column of its own"}
 	idTwice          = problem{"duplicate-name", "id names column %q twice", "name it once"}
 	wiredID          = problem{"conflict", "inbox %q has a wire format, whose documents bring one id, and its id has several columns", "name a column that is unique by itself in columns: {id: …}, or leave wire_format out"}
-	sequenceInID     = problem{"conflict", "sequence %q is a column of the id, which sets it", "order by a column of its own"}
+	sequenceInID     = problem{"conflict", "sequence %q is the id, which is unique in all aggregates", "order by a column of its own, or by one of several that make the id"}
 	calculatedInbox  = problem{"bad-value", "an inbox cannot have a calculated schedule", "expected " + expectedSchedule}
 	windowTooShort   = problem{"retention-conflict", "dedup_window %s is shorter than the %s for which processed messages are kept", "ids are remembered with their messages anyway; make the window longer, or leave it out"}
 	windowNeedless   = problem{"retention-conflict", "dedup_window has no effect, because processed messages are kept forever", "leave it out, or give retention: {processed: …}"}

@@ -61,7 +61,9 @@ func (c checker) distinctColumns(columns *Columns) {
 	first := map[string]string{}
 	for _, column := range columns.byField() {
 		switch other, taken := first[column.Name]; {
-		case !taken || column.Name == "", column.Field == "received_at" && other == "id" && len(columns.ID) > 1: // a table that is partitioned by it
+		case !taken || column.Name == "":
+			first[column.Name] = column.Field
+		case other == "id" && len(columns.ID) > 1 && (column.Field == "received_at" || column.Field == "aggregate_id"): // a table that is partitioned by it, or of events
 			first[column.Name] = column.Field
 		case other == column.Field:
 			c.report(column.At, idTwice, column.Name)
@@ -71,12 +73,12 @@ func (c checker) distinctColumns(columns *Columns) {
 	}
 }
 
-// idColumns refuses what gives a message an id that is one text where several columns make it, and a number that its id is already.
+// idColumns refuses what gives a message an id that is one text where several columns make it, and a sequence that is all of the id.
 func (c checker) idColumns(i *Inbox) {
 	if i.WireFormat != WireNative && len(i.Columns.ID) > 1 {
 		c.report(i.Field("wire_format"), wiredID, i.Name)
 	}
-	if i.Ordering == nil {
+	if i.Ordering == nil || len(i.Columns.ID) > 1 {
 		return
 	}
 	for _, id := range i.Columns.ID {

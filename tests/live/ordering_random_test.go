@@ -32,7 +32,7 @@ create table public."Tasks" (
 create view public.mine as
 select "Id" as event_id, "Type" as event_type, body as payload, ref as aggregate_id, "No" as number, done as processed_at, tries as retry_count, due as available_at from public."Tasks";
 `
-	ddl := tasks + orderedPairs + orderedParts
+	ddl := tasks + orderedPairs + orderedParts + orderedStreams
 	extension := installed.Over(t, `
 version: 1
 extension: {name: ordered, version: 1.0.0}
@@ -56,6 +56,12 @@ inboxes:
     ordering: {sequence: number}
     retry: {backoff: constant, initial: 2h}
     max_attempts: 1000
+  - name: stream
+    table: public.streams
+    columns: {id: [ref, number], event_type: type, aggregate_id: ref, processed_at: done, available_at: due}
+    ordering: {sequence: number}
+    retry: {backoff: constant, initial: 2h}
+    max_attempts: 1000
   - {name: blocked, ordering: {sequence: number, start: 0}, retry: {backoff: constant, initial: 2h}, max_attempts: 1000}
   - {name: skipped, ordering: {sequence: number, on_dead_letter: skip}, retry: {backoff: constant, initial: 2h}, max_attempts: 1000}
   - {name: loose, ordering: {sequence: number, mode: monotonic}, retry: {backoff: constant, initial: 2h}, max_attempts: 1000}
@@ -71,10 +77,11 @@ inboxes:
 			conn, r := db.Connect(t), rand.New(rand.NewPCG(seed, seed))
 			var log []string
 			for range 150 {
-				inbox := []string{"blocked", "skipped", "loose", "mine", "pair", "part"}[r.IntN(6)]
+				inbox := []string{"blocked", "skipped", "loose", "mine", "pair", "part", "stream"}[r.IntN(7)]
 				table := "pgtrickle." + inbox
 				pairs := inbox == "pair" || inbox == "part"
-				if inbox == "mine" || pairs {
+				stream := inbox == "stream"
+				if inbox == "mine" || pairs || stream {
 					table = "public." + inbox
 				}
 				sql := strings.ReplaceAll(orderedStatement(r), "INBOX", table)
@@ -82,10 +89,10 @@ inboxes:
 					sql = strings.ReplaceAll(sql, "'m", "'m/")
 				}
 				log = append(log, sql)
-				if _, err := conn.Exec(t.Context(), sql); err != nil && !strings.Contains(err.Error(), "P0002") {
+				if _, err := conn.Exec(t.Context(), sql); err != nil && !strings.Contains(err.Error(), "P0002") && !(stream && strings.Contains(err.Error(), "23505")) {
 					t.Fatalf("%s\n%s", pgtest.ErrorText(err), strings.Join(log, ";\n"))
 				}
-				last := map[string]string{"blocked": "-1", "skipped": "0", "loose": "null", "mine": "0", "pair": "0", "part": "0"}[inbox]
+				last := map[string]string{"blocked": "-1", "skipped": "0", "loose": "null", "mine": "0", "pair": "0", "part": "0", "stream": "0"}[inbox]
 				open := "processed_at is null"
 				if inbox == "skipped" {
 					open += " and retry_count < 3"
@@ -96,6 +103,9 @@ inboxes:
 				}
 				if pairs {
 					table, next = table+"_ids", "select concat(part, '/', replace(name, '/', '~1')) as event_id from pgtrickle.next_"+inbox
+				}
+				if stream {
+					table, next = table+"_ids", "select concat(ref, '/', number) as event_id from pgtrickle.next_stream"
 				}
 				words := strings.NewReplacer("TABLE", table, "NEXT", next, "INBOX", inbox, "BEFORE", last, "OPEN", open)
 				queries := []string{orderedBacklog, orderedNext}
@@ -136,6 +146,26 @@ var orderedParts = strings.NewReplacer("pair", "part", "create function public.s
 	"primary key (name, part)\n)", "primary key (name, part)\n) partition by hash (name)").Replace(orderedPairs) + `
 create table public.part_0 partition of public.parts for values with (modulus 2, remainder 0);
 create table public.part_1 partition of public.parts for values with (modulus 2, remainder 1);
+`
+
+// orderedStreams is a table whose key is the aggregate with the sequence, as event stores have it.
+const orderedStreams = `
+create table public.streams (
+    ref text not null, number integer not null, name text not null, type text not null, payload jsonb not null,
+    received_at timestamptz not null default clock_timestamp(), done timestamptz, error text, retry_count integer not null default 0, due timestamptz,
+    primary key (number, ref)
+);
+create function public.stream_of() returns trigger language plpgsql as $$
+begin
+    new.ref := coalesce(new.ref, 'n');
+    new.number := coalesce(new.number, 0);
+    return new;
+end $$;
+create trigger stream_of before insert or update on public.streams for each row execute function public.stream_of();
+create view public.stream as
+select name as event_id, type as event_type, payload, ref as aggregate_id, number, done as processed_at, retry_count, due as available_at from public.streams;
+create view public.stream_ids as
+select concat(ref, '/', number) as event_id, ref as aggregate_id, number, done as processed_at, retry_count, due as available_at from public.streams;
 `
 
 // orderedStatement is one of an application, or a tick.
