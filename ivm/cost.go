@@ -97,6 +97,18 @@ func (v *view) climb(c *Cost, s *algebra.Source, above []algebra.Node) {
 				other = n.Left
 			}
 			l.enter(other, l.linked(other, from.Columns()))
+		case *algebra.Outer: // also how rows without a partner are found: by who else matches them
+			l := lookup{cost: c, conds: n.On}
+			l.enter(n.Right, l.linked(n.Right, n.Left.Columns()))
+			if from == n.Right || n.Full {
+				l.enter(n.Left, l.linked(n.Left, n.Right.Columns()))
+			}
+		case *algebra.Semi:
+			l := lookup{cost: c, conds: n.On}
+			if from == n.Right {
+				l.enter(n.Left, l.linked(n.Left, from.Columns()))
+			}
+			l.semi(n)
 		case *algebra.Aggregate:
 			l := lookup{cost: c, group: true, when: v.rereads(n)}
 			if l.when != Never {

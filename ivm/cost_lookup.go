@@ -36,6 +36,11 @@ func (l lookup) enter(n algebra.Node, by []algebra.ColID) {
 	case *algebra.Join:
 		l.conds = append(slices.Clip(l.conds), n.On...)
 		l.join(n, by)
+	case *algebra.Outer:
+		l.enter(&algebra.Join{Left: n.Left, Right: n.Right, On: n.On}, by)
+	case *algebra.Semi:
+		l.enter(n.Left, by)
+		l.semi(n)
 	default:
 		for _, in := range n.Inputs() {
 			l.enter(in, by)
@@ -60,6 +65,12 @@ func (l lookup) join(n *algebra.Join, by []algebra.ColID) {
 		}
 	}
 	l.enter(second, known)
+}
+
+// semi reads what rows of the left side are tested by.
+func (l lookup) semi(n *algebra.Semi) {
+	l.conds = n.On
+	l.enter(n.Right, l.linked(n.Right, n.Left.Columns()))
 }
 
 // among are those of the columns that a node has.

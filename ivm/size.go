@@ -35,6 +35,12 @@ func waysOf(n algebra.Node) ways {
 	case *algebra.Join:
 		l, r := waysOf(n.Left), waysOf(n.Right)
 		return ways{l.terms * r.terms, l.changes*r.terms + l.terms*r.changes, l.tables + r.tables, l.below + r.below}
+	case *algebra.Outer: // as a join and an anti-join, or two
+		l, r := waysOf(n.Left), waysOf(n.Right)
+		return ways{l.terms * r.terms, 3 * (l.changes*(r.terms+r.changes) + l.terms*r.changes), l.tables + r.tables, l.below + r.below}
+	case *algebra.Semi:
+		l, r := waysOf(n.Left), waysOf(n.Right)
+		return ways{l.terms, l.changes + 2*r.changes*(l.terms+l.changes), l.tables + r.tables, l.below + r.below}
 	case *algebra.Union:
 		var all ways
 		for _, b := range n.From {

@@ -27,6 +27,7 @@ type Info struct {
 type Columns struct {
 	infos []Info
 	typed func(sqltext.Expr) string // types of expressions; nil if they are not known
+	base  func(typ string) string   // what a domain is over, and other types themselves
 }
 
 // New adds a column.
@@ -77,8 +78,11 @@ func (c *Columns) TypeOf(e Scalar) string {
 	return c.typed(e.Expr)
 }
 
-// SetTypes says how the types of expressions are found.
-func (c *Columns) SetTypes(typed func(sqltext.Expr) string) { c.typed = typed }
+// SetTypes says how the types of expressions are found, and what a domain is over.
+func (c *Columns) SetTypes(typed func(sqltext.Expr) string, base func(string) string) { c.typed, c.base = typed, base }
+
+// Null is a null of a column's type, which is known. That of a domain is one of the type below it, as the domain may refuse it.
+func (c *Columns) Null(id ColID) Scalar { return Scalar{sqltext.Null(c.base(c.Info(id).Type))} }
 
 // ScaleOf is the scale of the values of an expression over columns.
 func (c *Columns) ScaleOf(e Scalar) sqltext.Scale {

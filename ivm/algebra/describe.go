@@ -28,6 +28,10 @@ func Describe(n Node, c *Columns) Description {
 		return Description{Kind: "union"}
 	case *Join:
 		return Description{Kind: "join", Items: p.conditionTexts(n.On)}
+	case *Outer:
+		return Description{Kind: n.kind(), Items: p.conditionTexts(n.On)}
+	case *Semi:
+		return Description{Kind: n.kind(), Items: p.conditionTexts(n.On)}
 	case *Aggregate:
 		d := Description{Kind: "aggregate", Keys: p.itemTexts(n.Keys), Items: p.callTexts(n.Aggs)}
 		if n.Global {

@@ -61,6 +61,10 @@ func (p *printer) line(n Node) string {
 		return "consolidate"
 	case *Join:
 		return strings.TrimSpace("join " + p.conditions(n.On))
+	case *Outer:
+		return strings.TrimSpace(n.kind() + " " + p.conditions(n.On))
+	case *Semi:
+		return strings.TrimSpace(n.kind() + " " + p.conditions(n.On))
 	case *Aggregate:
 		return p.aggregate(n)
 	case *Distinct:

@@ -47,6 +47,10 @@ func equalNodes(a, b Node) bool {
 	case *Union:
 		other := b.(*Union)
 		return a.Mixed == other.Mixed && slices.EqualFunc(a.From, other.From, func(x, y Branch) bool { return slices.Equal(x.Cols, y.Cols) })
+	case *Outer:
+		return a.Full == b.(*Outer).Full
+	case *Semi:
+		return a.Anti == b.(*Semi).Anti && a.AnySign == b.(*Semi).AnySign
 	case *Aggregate:
 		return a.Global == b.(*Aggregate).Global && len(a.Keys) == len(b.(*Aggregate).Keys)
 	}

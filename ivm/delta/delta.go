@@ -54,6 +54,10 @@ func (c Calculus) of(n algebra.Node) algebra.Node {
 		return c.union(n)
 	case *algebra.Join:
 		return c.join(n)
+	case *algebra.Outer:
+		return c.outer(n)
+	case *algebra.Semi:
+		return c.semi(n)
 	case *algebra.Aggregate:
 		return c.aggregate(n)
 	}

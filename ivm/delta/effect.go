@@ -29,6 +29,17 @@ func EffectOn(n algebra.Node, source func(*algebra.Source) Effect) Effect {
 		return Effect{}
 	case *algebra.Filter, *algebra.Project, *algebra.Union, *algebra.Join:
 		return below(n, source)
+	case *algebra.Outer: // rows without a partner go when one comes
+		right := EffectOn(n.Right, source)
+		if left := EffectOn(n.Left, source); right.None() && !(n.Full && !left.None()) {
+			return left
+		}
+		return Both
+	case *algebra.Semi:
+		if !EffectOn(n.Right, source).None() { // rows that have matches before and after come and go, too
+			return Both
+		}
+		return EffectOn(n.Left, source)
 	case *algebra.Aggregate, *algebra.Distinct:
 		if below(n, source).None() {
 			return Effect{}

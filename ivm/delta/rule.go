@@ -4,7 +4,7 @@ import "github.com/pgsluice/sluice/ivm/algebra"
 
 // Rule is the rule by which Of differentiates an operator; empty for one that stands in no view.
 func Rule(n algebra.Node) string {
-	switch n.(type) {
+	switch n := n.(type) {
 	case *algebra.Source:
 		return sourceRule
 	case *algebra.Values:
@@ -17,6 +17,16 @@ func Rule(n algebra.Node) string {
 		return unionRule
 	case *algebra.Join:
 		return joinRule
+	case *algebra.Outer:
+		if n.Full {
+			return fullRule
+		}
+		return leftRule
+	case *algebra.Semi:
+		if n.Anti {
+			return antiRule
+		}
+		return semiRule
 	case *algebra.Aggregate:
 		return aggregateRule
 	}

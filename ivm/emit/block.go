@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -14,20 +15,26 @@ type block struct {
 	w        *writer
 	items    []item
 	conds    []sqltext.Expr
+	tests    []test
 	exprs    map[algebra.ColID]sqltext.Expr // of columns above the leaves
 	negative bool
+	outer    *block // whose rows this one tests
 }
 
 // item is a leaf under an alias.
 type item struct {
 	leaf  Leaf
 	alias string
+	kind  string         // of an outer join with the items before it; otherwise empty
+	on    []sqltext.Expr // of that join
 }
 
 // block folds a node into one.
 func (w *writer) block(n algebra.Node) *block {
 	b := &block{w: w, exprs: map[algebra.ColID]sqltext.Expr{}}
-	b.fold(n)
+	if n != nil {
+		b.fold(n)
+	}
 	return b
 }
 
@@ -47,6 +54,11 @@ func (b *block) fold(n algebra.Node) {
 		b.fold(n.Left)
 		b.fold(n.Right)
 		b.where(n.On)
+	case *algebra.Outer:
+		b.outerJoin(n)
+	case *algebra.Semi:
+		b.fold(n.Left)
+		b.semi(n)
 	case *algebra.Negate:
 		b.fold(n.Input)
 		b.negative = !b.negative
@@ -60,13 +72,13 @@ func (b *block) item(leaf Leaf) {
 	for n := 2; b.taken(alias); n++ {
 		alias = fmt.Sprintf("%s%d", leaf.Alias, n)
 	}
-	b.items = append(b.items, item{leaf, alias})
+	b.items = append(b.items, item{leaf: leaf, alias: alias})
 	b.negative = b.negative != leaf.Taken
 }
 
 func (b *block) taken(alias string) bool {
-	for _, i := range b.items {
-		if i.alias == alias {
+	for at := b; at != nil; at = at.outer {
+		if slices.ContainsFunc(at.items, func(i item) bool { return i.alias == alias }) {
 			return true
 		}
 	}
@@ -118,27 +130,27 @@ func (b *block) named(e sqltext.Expr) string {
 
 // place is the alias and the name of a leaf's column.
 func (b *block) place(id int) (alias, column string) {
-	item := b.items[b.home(algebra.ColID(id))]
-	return item.alias, item.leaf.Columns[algebra.ColID(id)]
-}
-
-// home is the item that a leaf's column comes from.
-func (b *block) home(id algebra.ColID) int {
-	for i, item := range b.items {
-		if _, ok := item.leaf.Columns[id]; ok {
-			return i
+	for at := b; at != nil; at = at.outer {
+		if i := at.home(algebra.ColID(id)); i >= 0 {
+			return at.items[i].alias, at.items[i].leaf.Columns[algebra.ColID(id)]
 		}
 	}
-	panic(fmt.Sprintf("column %d of %s comes from nowhere", id, b.w.columns.Info(id).Name))
+	panic(fmt.Sprintf("column %d of %s comes from nowhere", id, b.w.columns.Info(algebra.ColID(id)).Name))
+}
+
+// home is the item that a leaf's column comes from; -1 for a column of the block around this one.
+func (b *block) home(id algebra.ColID) int {
+	return slices.IndexFunc(b.items, func(i item) bool { _, ok := i.leaf.Columns[id]; return ok })
 }
 
 // last is the last item that a condition needs, and whether it needs others.
 func (b *block) last(cond sqltext.Expr) (last int, several bool) {
 	homes := map[int]bool{}
 	for _, id := range cond.Columns() {
-		i := b.home(algebra.ColID(id))
-		homes[i] = true
-		last = max(last, i)
+		if i := b.home(algebra.ColID(id)); i >= 0 {
+			homes[i] = true
+			last = max(last, i)
+		}
 	}
 	return last, len(homes) > 1
 }
@@ -151,7 +163,7 @@ func (b *block) render(columns []algebra.ColID, names []string) []string {
 // Plain writes a node's rows, which count once each, as one SELECT without Mult; nil if that takes common table expressions.
 func (w *writer) Plain(n algebra.Node, names []string) []string {
 	switch n.(type) {
-	case *algebra.Filter, *algebra.Project, *algebra.Join, *algebra.Source:
+	case *algebra.Filter, *algebra.Project, *algebra.Join, *algebra.Outer, *algebra.Semi, *algebra.Source:
 	default:
 		return nil
 	}
@@ -174,8 +186,10 @@ func (b *block) list(columns []algebra.ColID, names []string) []string {
 // column is one item of the select list.
 func (b *block) column(id algebra.ColID, name string) string {
 	e := b.over(sqltext.Column(int(id)))
-	if id, ok := e.Column(); ok && b.items[b.home(algebra.ColID(id))].leaf.Columns[algebra.ColID(id)] == name {
-		return b.named(e)
+	if id, ok := e.Column(); ok {
+		if _, column := b.place(id); column == name {
+			return b.named(e)
+		}
 	}
 	return as(b.named(e), name)
 }
@@ -190,8 +204,8 @@ func (b *block) signed() item {
 	return item{}
 }
 
-// mult is the product of what each item counts, as a column.
-func (b *block) mult() string {
+// factors is the product of what each item counts; empty if all count once.
+func (b *block) factors() string {
 	var factors []string
 	for _, i := range b.items {
 		if i.leaf.Signed {
@@ -202,15 +216,20 @@ func (b *block) mult() string {
 			factors = append(factors, factor)
 		}
 	}
-	product := strings.Join(factors, " * ")
+	return strings.Join(factors, " * ")
+}
+
+// mult is what a row of the block counts, as a column.
+func (b *block) mult() string {
+	product := b.factors()
 	switch {
-	case len(factors) == 0 && b.negative:
+	case product == "" && b.negative:
 		product = "1::bigint" // the least integer has no positive counterpart
-	case len(factors) == 0:
+	case product == "":
 		product = "1"
-	case len(factors) == 1 && !b.negative && product == sqltext.Ident(b.signed().alias)+"."+Mult:
+	case !b.negative && product == sqltext.Ident(b.signed().alias)+"."+Mult:
 		return product
-	case len(factors) > 1 && b.negative:
+	case b.negative && strings.Contains(product, " * "):
 		product = "(" + product + ")"
 	}
 	if b.negative {
@@ -224,7 +243,7 @@ func (b *block) mult() string {
 func (b *block) from() []string {
 	on, where := make([][]string, len(b.items)), []string{}
 	for _, c := range b.conds {
-		if i, several := b.last(c); several {
+		if i, several := b.last(c); several && b.items[i].kind == "" {
 			on[i] = append(on[i], b.named(c))
 		} else {
 			where = append(where, b.named(c))
@@ -237,18 +256,33 @@ func (b *block) from() []string {
 		switch {
 		case i == 0:
 			lines = append(lines, "from "+text)
+		case item.kind != "":
+			lines = append(lines, item.kind+" "+text+" on "+strings.Join(b.allNamed(item.on), " and "))
 		case len(on[i]) > 0:
 			lines = append(lines, "join "+text+" on "+strings.Join(conjuncts(on[i]), " and "))
 		default:
 			lines = append(lines, "cross join "+text)
 		}
 	}
-	for i, cond := range conjuncts(where) {
+	wheres := [][]string{}
+	for _, cond := range where {
+		if len(where)+len(b.tests) > 1 {
+			cond = fenced(cond)
+		}
+		wheres = append(wheres, []string{cond})
+	}
+	for _, t := range b.tests {
+		wheres = append(wheres, t.lines())
+	}
+	for i, cond := range wheres {
 		word := "where "
 		if i > 0 {
 			word = "  and "
 		}
-		lines = append(lines, word+cond)
+		lines = append(lines, word+cond[0])
+		for _, line := range cond[1:] {
+			lines = append(lines, "  "+line)
+		}
 	}
 	return lines
 }

@@ -93,6 +93,16 @@ func inline(n algebra.Node, known func(algebra.Node) string) string {
 		return below(n.Input)
 	case *algebra.Join:
 		return below(n.Left) + " ⋈ " + below(n.Right)
+	case *algebra.Outer:
+		if n.Full {
+			return below(n.Left) + " ⟗ " + below(n.Right)
+		}
+		return below(n.Left) + " ⟕ " + below(n.Right)
+	case *algebra.Semi:
+		if n.Anti {
+			return below(n.Left) + " ▷ " + fencedUnion(n.Right, below)
+		}
+		return below(n.Left) + " ⋉ " + fencedUnion(n.Right, below)
 	case *algebra.Union:
 		return inlineUnion(n, below)
 	case *algebra.Aggregate:
@@ -105,6 +115,13 @@ func inline(n algebra.Node, known func(algebra.Node) string) string {
 		return "distinct(" + below(n.Input) + ")"
 	}
 	return "?"
+}
+
+func fencedUnion(n algebra.Node, below func(algebra.Node) string) string {
+	if _, ok := n.(*algebra.Union); ok {
+		return "(" + below(n) + ")"
+	}
+	return below(n)
 }
 
 func inlineUnion(n *algebra.Union, below func(algebra.Node) string) string {

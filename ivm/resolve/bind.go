@@ -9,13 +9,20 @@ import (
 // bind replaces the names in an expression by columns. clause names a clause
 // that may hold no aggregate of its own query; it is empty where one may.
 func (r *resolver) bind(e sqltext.Expr, s *scope, clause string) algebra.Scalar {
+	return r.bindWith(e, s, clause, func(e sqltext.Expr, sub sqltext.Subquery) relation {
+		r.full(e.At(), "subquery in an expression", "")
+		return r.query(sub.Query, s)
+	})
+}
+
+// bindWith is bind where subquery resolves the subqueries of the expression.
+func (r *resolver) bindWith(e sqltext.Expr, s *scope, clause string, subquery func(sqltext.Expr, sqltext.Subquery) relation) algebra.Scalar {
 	bound := e.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
 		if ref, ok := e.Ref(); ok {
 			return r.bindRef(e, ref, s), true
 		}
 		if sub, ok := e.Subquery(); ok {
-			r.full(e.At(), "subquery in an expression", "")
-			r.subqueryTypes(e, r.query(sub.Query, s))
+			r.subqueryTypes(e, subquery(e, sub))
 		}
 		r.checkTime(e)
 		return sqltext.Expr{}, false

@@ -18,7 +18,8 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 	s := inside(before)
 	r.add(s, ls, j.Left.At())
 	r.add(s, rs, j.Right.At())
-	node := &algebra.Join{Left: left, Right: right}
+	var on []algebra.Scalar
+	var merged []algebra.Item
 	using := j.Using
 	if j.Natural {
 		using = common(ls.visible, rs.visible)
@@ -27,21 +28,46 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 		}
 	}
 	if len(using) > 0 {
-		node.On = r.using(j, using, ls, rs, s)
+		on, merged = r.using(j, using, ls, rs, s)
 	} else if !j.On.IsZero() {
-		node.On = r.conditions(j.On, s, "JOIN conditions")
+		on = r.conditions(j.On, s, "JOIN conditions")
 	}
-	switch j.Kind {
-	case sqltext.Left, sqltext.Right, sqltext.Full:
-		r.full(j.Right.At(), string(j.Kind)+" join", "")
+	node := joined(j.Kind, left, right, on)
+	if outer, ok := node.(*algebra.Outer); ok {
+		r.checkPadded(j.Right.At(), outer)
+	}
+	if len(merged) > 0 {
+		for _, id := range node.Columns() {
+			merged = append(merged, algebra.Item{ID: id, Expr: algebra.Ref(id)})
+		}
+		node = &algebra.Project{Input: node, Items: merged}
 	}
 	return node, r.aliased(j, s)
 }
 
+// checkPadded has a query recomputed that has nulls in columns whose type only the server knows.
+func (r *resolver) checkPadded(at int, n *algebra.Outer) {
+	for _, id := range n.Padded() {
+		if info := r.columns.Info(id); info.Type == "" {
+			r.full(at, "outer join of column "+info.Name+", whose type only the server knows", "cast it")
+			return
+		}
+	}
+}
+
+func joined(kind sqltext.JoinKind, left, right algebra.Node, on []algebra.Scalar) algebra.Node {
+	switch kind {
+	case sqltext.Left, sqltext.Full:
+		return &algebra.Outer{Left: left, Right: right, On: on, Full: kind == sqltext.Full}
+	case sqltext.Right:
+		return &algebra.Outer{Left: right, Right: left, On: on}
+	}
+	return &algebra.Join{Left: left, Right: right, On: on}
+}
+
 // using makes the conditions of USING, and merges the columns it names: first
-// they, then what is left of either side.
-func (r *resolver) using(j *sqltext.JoinRef, names []string, ls, rs, s *scope) []algebra.Scalar {
-	var conds []algebra.Scalar
+// they, then what is left of either side. Those of a full join are computed.
+func (r *resolver) using(j *sqltext.JoinRef, names []string, ls, rs, s *scope) (conds []algebra.Scalar, computed []algebra.Item) {
 	var merged []column
 	for _, name := range names {
 		l, lok := r.usingColumn(j, name, ls, "left")
@@ -51,13 +77,17 @@ func (r *resolver) using(j *sqltext.JoinRef, names []string, ls, rs, s *scope) [
 		}
 		if id, ok := r.merged(j, l, rt, lok, rok); ok {
 			merged = append(merged, column{name, id})
+			if j.Kind == sqltext.Full && lok && rok {
+				both := sqltext.Coalesce(sqltext.Column(int(l)), sqltext.Column(int(rt)))
+				computed = append(computed, algebra.Item{ID: id, Expr: algebra.Scalar{Expr: both}})
+			}
 		}
 	}
 	s.visible = append(append(merged, without(ls.visible, names)...), without(rs.visible, names)...)
 	if j.UsingAlias != "" {
 		s.tables = append(s.tables, namedTable{name: j.UsingAlias, columns: merged})
 	}
-	return conds
+	return conds, computed
 }
 
 // usingColumn is the column of a side that USING names.
@@ -86,7 +116,12 @@ func (r *resolver) merged(j *sqltext.JoinRef, left, right algebra.ColID, leftKno
 	if leftKnown && rightKnown {
 		typ := r.mergeTypes(j.Right.At(), left, right)
 		if j.Kind == sqltext.Full {
-			id := r.newColumn(r.columns.Info(left), func() catalog.Shape { return r.shapeOfColumn(left) })
+			info, other := r.columns.Info(left), r.columns.Info(right)
+			if info.Type != other.Type {
+				info.Type, info.Equality = typ, r.catalog.Equality(typ)
+			}
+			info.Varied, info.Any = info.Varied || other.Varied || info.Type != other.Type && !sqltext.IsExact(typ), info.Any || other.Any
+			id := r.newColumn(info, func() catalog.Shape { return r.shapeOfColumn(left) })
 			r.types[id] = typ
 			return id, true
 		}

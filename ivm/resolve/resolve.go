@@ -43,7 +43,7 @@ type Reason struct {
 // Query resolves a parsed query; pos describes where an offset in its text is. Problems go to errs.
 func Query(q sqltext.Query, text string, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
 	r := newResolver(text, pos, c, columns, errs)
-	columns.SetTypes(func(e sqltext.Expr) string { return r.typeOf(algebra.Scalar{Expr: e}) })
+	columns.SetTypes(func(e sqltext.Expr) string { return r.typeOf(algebra.Scalar{Expr: e}) }, c.BaseType)
 	r.checkPrint(q)
 	rel := r.query(q, nil)
 	r.result.Output, r.result.Open = rel.outputs(), rel.open

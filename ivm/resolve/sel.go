@@ -15,7 +15,7 @@ import (
 func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	node, s := r.fromList(q.From, outer)
 	if !q.Where.IsZero() {
-		node = &algebra.Filter{Input: node, Conds: r.conditions(q.Where, s, "WHERE")}
+		node = r.where(node, q.Where, s)
 	}
 	s.windows = q.Windows
 	targets, open := r.targets(q.Targets, s)

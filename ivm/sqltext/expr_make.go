@@ -20,8 +20,47 @@ func IsNull(e Expr) Expr {
 }
 
 // False returns false.
-func False() Expr {
+func False() Expr { return boolean(false) }
+
+// True returns true.
+func True() Expr { return boolean(true) }
+
+func boolean(value bool) Expr {
 	return Expr{&pg_query.Node{Node: &pg_query.Node_AConst{AConst: &pg_query.A_Const{
-		Val: &pg_query.A_Const_Boolval{Boolval: &pg_query.Boolean{}}, Location: -1,
+		Val: &pg_query.A_Const_Boolval{Boolval: &pg_query.Boolean{Boolval: value}}, Location: -1,
 	}}}}
+}
+
+// Compare returns l operator r.
+func Compare(op Operator, l, r Expr) Expr {
+	name := []*pg_query.Node{pg_query.MakeStrNode(op.Name)}
+	if op.Schema != "" {
+		name = append([]*pg_query.Node{pg_query.MakeStrNode(op.Schema)}, name...)
+	}
+	return Expr{pg_query.MakeAExprNode(pg_query.A_Expr_Kind_AEXPR_OP, name, l.node, r.node, -1)}
+}
+
+// IsFalse, IsNotFalse and IsNotTrue return e with the test of that name.
+func IsFalse(e Expr) Expr    { return tested(e, pg_query.BoolTestType_IS_FALSE) }
+func IsNotFalse(e Expr) Expr { return tested(e, pg_query.BoolTestType_IS_NOT_FALSE) }
+func IsNotTrue(e Expr) Expr  { return tested(e, pg_query.BoolTestType_IS_NOT_TRUE) }
+
+func tested(e Expr, test pg_query.BoolTestType) Expr {
+	return Expr{&pg_query.Node{Node: &pg_query.Node_BooleanTest{BooleanTest: &pg_query.BooleanTest{
+		Arg: e.node, Booltesttype: test, Location: -1,
+	}}}}
+}
+
+// Null returns null::type, which is how format_type spells it.
+func Null(typ string) Expr {
+	e, err := ParseExpr("null::"+typ, nil)
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
+
+// Coalesce returns coalesce(a, b).
+func Coalesce(a, b Expr) Expr {
+	return Expr{&pg_query.Node{Node: &pg_query.Node_CoalesceExpr{CoalesceExpr: &pg_query.CoalesceExpr{Args: []*pg_query.Node{a.node, b.node}, Location: -1}}}}
 }

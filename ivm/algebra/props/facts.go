@@ -15,10 +15,11 @@ type Facts struct {
 	// Sources are the occurrences of tables below, from left to right, each once.
 	Sources []*algebra.Source
 
+	rows    []*algebra.Source // those of Sources whose rows a row is made of, and not only tested by
 	notNull set
 	origins map[algebra.ColID]set // by output column: the columns of tables whose values it passes on
 	equal   [][2]algebra.ColID    // columns of tables of one type, which are equal in each row
-	paired  bool                  // each row is made of one row of each of Sources, and those have keys
+	paired  bool                  // each row is made of one row of each of rows, and those have keys
 }
 
 // NotNull reports whether a column is never null.

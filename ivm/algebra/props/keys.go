@@ -42,11 +42,11 @@ func (f *Facts) Key(columns []algebra.ColID) []algebra.ColID {
 
 // unique reports whether no two rows have the same values in these columns: the values leave one row of each table.
 func (f *Facts) unique(key []algebra.ColID) bool {
-	if !f.paired || len(f.Sources) == 0 {
+	if !f.paired || len(f.rows) == 0 {
 		return false
 	}
 	determined := f.determined(key)
-	return !slices.ContainsFunc(f.Sources, func(s *algebra.Source) bool { return !keyed(s, determined) })
+	return !slices.ContainsFunc(f.rows, func(s *algebra.Source) bool { return !keyed(s, determined) })
 }
 
 // determined are the columns of tables that follow from the values of some columns: equal ones, and all of a row whose key does.
@@ -62,7 +62,7 @@ func (f *Facts) determined(from []algebra.ColID) set {
 				known[e[0]], known[e[1]] = true, true
 			}
 		}
-		for _, s := range f.Sources {
+		for _, s := range f.rows {
 			if keyed(s, known) {
 				known.add(s.Columns())
 			}

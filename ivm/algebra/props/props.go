@@ -41,6 +41,9 @@ func (p *Props) derive(n algebra.Node) *Facts {
 		below := p.Of(in)
 		f.Outer = appendNew(f.Outer, below.Outer)
 		f.Sources = appendNew(f.Sources, below.Sources)
+		if semi, ok := n.(*algebra.Semi); !ok || in == semi.Left {
+			f.rows = appendNew(f.rows, below.rows)
+		}
 		made.add(below.Columns)
 	}
 	f.Outer = appendNew(f.Outer, slices.DeleteFunc(algebra.Reads(n), func(id algebra.ColID) bool { return made[id] }))
@@ -61,6 +64,15 @@ func (p *Props) derive(n algebra.Node) *Facts {
 	case *algebra.Join:
 		f.keep(p.Of(n.Left), p.Of(n.Right))
 		p.restrict(f, n.On)
+	case *algebra.Outer:
+		f.keep(p.Of(n.Left), p.Of(n.Right))
+		p.restrict(f, n.On) // a row of the left side determines its partner, or that there is none
+		for _, id := range n.Padded() {
+			f.notNull[id] = false
+		}
+		f.paired = f.paired && !n.Full
+	case *algebra.Semi:
+		f.keep(p.Of(n.Left))
 	case *algebra.Filter:
 		f.keep(p.Of(n.Input))
 		p.restrict(f, n.Conds)
@@ -73,7 +85,7 @@ func (p *Props) derive(n algebra.Node) *Facts {
 
 // source: what a table declares holds of each occurrence of it.
 func (p *Props) source(f *Facts, n *algebra.Source) {
-	f.Sources = []*algebra.Source{n}
+	f.Sources, f.rows = []*algebra.Source{n}, []*algebra.Source{n}
 	for _, c := range n.Cols {
 		f.origins[c.ID] = set{c.ID: true}
 		f.notNull[c.ID] = n.Table.Columns[c.Attr].NotNull

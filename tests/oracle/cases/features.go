@@ -21,11 +21,12 @@ var Core = []string{
 	"aggregate filter", "distinct aggregate", "expression over aggregates", "aggregate over aggregate", "groups over groups", "join with own groups", "bit aggregate",
 	"partition", "partitioned table", "child table", "parent table",
 	"distinct", "union", "union all", "coercion", "null-safe join",
+	"left join", "right join", "full join", "exists", "not exists", "in", "not in", "any", "all",
 }
 
 // Rest is what other SQL the generator knows.
 var Rest = []string{
-	"left join", "right join", "full join", "exists", "not exists", "in", "not in", "any", "all", "exists in expression",
+	"exists in expression",
 	"scalar subquery", "correlated subquery", "intersect", "except", "intersect all", "except all",
 	"window", "distinct on", "top n", "lateral", "set-returning function", "grouping sets", "recursive", "more aggregates",
 	"stable functions", "whole row", "order by",

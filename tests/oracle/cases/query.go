@@ -109,7 +109,7 @@ func (q *queries) source(depth, members int) (*selection, scope) {
 			q.where(s, q.filter(terms, 1))
 		}
 	}
-	if q.options.All && q.chance(25) {
+	if !q.options.Simple && q.chance(25) {
 		q.subqueryFilter(s, terms)
 	}
 	return s, terms

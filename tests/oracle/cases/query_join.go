@@ -15,9 +15,7 @@ func (q *queries) join(s *selection, a, b member) member {
 		{40, func(_ *selection, a, b member) (member, bool) { return q.equiJoin(a, b), true }},
 		{14, q.commaJoin}, {12, q.usingJoin}, {10, q.naturalJoin}, {8, q.crossJoin}, {8, q.nonEquiJoin}, {8, q.orJoin},
 	}
-	if q.options.All {
-		ways = append(ways, choice[func(*selection, member, member) (member, bool)]{40, q.outerJoin})
-	}
+	ways = append(ways, choice[func(*selection, member, member) (member, bool)]{30, q.outerJoin})
 	if a.rows*b.rows < 12*few && q.chance(70) {
 		ways = []choice[func(*selection, member, member) (member, bool)]{{1, q.crossJoin}, {1, q.nonEquiJoin}, {1, q.orJoin}}
 	}

@@ -28,7 +28,11 @@ func (q *queries) below(outer scope, correlated bool) (m member, where *node, ok
 
 // subqueryFilter adds a condition with a subquery.
 func (q *queries) subqueryFilter(s *selection, terms scope) {
-	make := weighted(q.random, []choice[func(scope) *node]{{4, q.exists}, {4, q.in}, {3, q.quantified}, {3, q.comparedWithOne}})
+	ways := []choice[func(scope) *node]{{4, q.exists}, {4, q.in}, {3, q.quantified}}
+	if q.options.All {
+		ways = append(ways, choice[func(scope) *node]{3, q.comparedWithOne})
+	}
+	make := weighted(q.random, ways)
 	if condition := make(terms); condition != nil {
 		s.where.Kids = append(s.where.Kids, condition)
 		s.rows = s.rows * 2 / 3
@@ -43,7 +47,7 @@ func (q *queries) exists(terms scope) *node {
 	}
 	word := q.one("exists", "not exists")
 	n := format("bool", word+" (select 1 from §§)", m.node, where)
-	if q.chance(25) {
+	if q.options.All && q.chance(25) {
 		q.use("exists in expression")
 		return format("bool", "(§ or §)", n, q.filter(terms, 0))
 	}

@@ -1,0 +1,23 @@
+package algebra
+
+// Semi keeps the rows of Left for which some row of Right makes all conditions true, or with Anti those for which none does. They count as often as they do
+// in Left: how many rows of Right there are does not matter.
+type Semi struct {
+	Left, Right Node
+	On          []Scalar
+	Anti        bool
+	// AnySign: Right holds changes, and a row matches whatever it counts.
+	AnySign bool
+}
+
+func (n *Semi) Columns() []ColID    { return n.Left.Columns() }
+func (n *Semi) Inputs() []Node      { return []Node{n.Left, n.Right} }
+func (n *Semi) With(in []Node) Node { return &Semi{in[0], in[1], n.On, n.Anti, n.AnySign} }
+func (n *Semi) reads() []Scalar     { return n.On }
+
+func (n *Semi) kind() string {
+	if n.Anti {
+		return "anti join"
+	}
+	return "semi join"
+}

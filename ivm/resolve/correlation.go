@@ -1,0 +1,121 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// correlation is what a subquery reads of the rows around it, pulled up: as conditions on a row of either, and columns of the subquery that are computed from
+// both.
+type correlation struct {
+	conds    []algebra.Scalar
+	computed map[algebra.ColID]algebra.Scalar
+}
+
+// up is the tree of a subquery of which it only matters whether there is a row, without what it reads of the rows around it.
+func (c *correlation) up(n algebra.Node) algebra.Node {
+	switch n := n.(type) {
+	case *algebra.Distinct: // one row of several that are alike will do
+		return c.up(n.Input)
+	case *algebra.Project:
+		return c.project(n)
+	}
+	return c.rows(n)
+}
+
+// rows is up for a tree whose rows are counted.
+func (c *correlation) rows(n algebra.Node) algebra.Node {
+	switch n := n.(type) {
+	case *algebra.Project:
+		return c.project(n)
+	case *algebra.Filter:
+		input := c.rows(n.Input)
+		if own := c.own(n.Conds, input.Columns()); len(own) > 0 {
+			return &algebra.Filter{Input: input, Conds: own}
+		}
+		return input
+	case *algebra.Join:
+		join := &algebra.Join{Left: c.rows(n.Left), Right: c.rows(n.Right)}
+		join.On = c.own(n.On, join.Columns())
+		return join
+	case *algebra.Semi:
+		return &algebra.Semi{Left: c.rows(n.Left), Right: n.Right, On: n.On, Anti: n.Anti}
+	}
+	return n
+}
+
+// own are the conditions that read columns of a tree only; the others are pulled up.
+func (c *correlation) own(conds []algebra.Scalar, columns []algebra.ColID) []algebra.Scalar {
+	var own []algebra.Scalar
+	for _, cond := range conds {
+		cond = c.over(cond)
+		if within(cond, columns) {
+			own = append(own, cond)
+		} else {
+			c.conds = append(c.conds, cond)
+		}
+	}
+	return own
+}
+
+// over puts computed columns in their place.
+func (c *correlation) over(e algebra.Scalar) algebra.Scalar {
+	return algebra.Scalar{Expr: e.Expr.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+		id, ok := e.Column()
+		if !ok {
+			return sqltext.Expr{}, false
+		}
+		expr, computed := c.computed[algebra.ColID(id)]
+		return expr.Expr, computed
+	})}
+}
+
+// project passes on what is pulled up besides its own columns.
+func (c *correlation) project(n *algebra.Project) algebra.Node {
+	input := c.rows(n.Input)
+	p := &algebra.Project{Input: input}
+	for _, item := range n.Items {
+		if item.Expr = c.over(item.Expr); within(item.Expr, input.Columns()) {
+			p.Items = append(p.Items, item)
+		} else {
+			c.computed[item.ID] = item.Expr
+		}
+	}
+	for _, id := range input.Columns() {
+		if c.reads(id) && !slices.Contains(p.Columns(), id) {
+			p.Items = append(p.Items, algebra.Item{ID: id, Expr: algebra.Ref(id)})
+		}
+	}
+	return p
+}
+
+// reads reports whether something that was pulled up reads a column.
+func (c *correlation) reads(id algebra.ColID) bool {
+	reads := func(e algebra.Scalar) bool { return slices.Contains(e.Columns(), id) }
+	for _, e := range c.computed {
+		if reads(e) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.conds, reads)
+}
+
+// complete leaves in the right side what the conditions read, and reports whether nothing in it reads the rows around it any more.
+func (c *correlation) complete(n *algebra.Semi) bool {
+	if p, ok := n.Right.(*algebra.Project); ok {
+		only := &algebra.Project{Input: p.Input}
+		for _, item := range p.Items {
+			if slices.ContainsFunc(n.On, func(e algebra.Scalar) bool { return slices.Contains(e.Columns(), item.ID) }) {
+				only.Items = append(only.Items, item)
+			}
+		}
+		n.Right = only
+	}
+	return algebra.Verify(n.Right) == nil
+}
+
+func within(e algebra.Scalar, columns []algebra.ColID) bool {
+	return !slices.ContainsFunc(e.Columns(), func(id algebra.ColID) bool { return !slices.Contains(columns, id) })
+}
