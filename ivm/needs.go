@@ -92,6 +92,13 @@ func (v *view) relied() map[algebra.ColID]bool {
 		return relied
 	}
 	algebra.Walk(v.Root, func(n algebra.Node) {
+		if semi, ok := n.(*algebra.Semi); ok {
+			for _, id := range semi.NeverNull {
+				for _, from := range append(v.losable(semi.Left, id), v.losable(semi.Right, id)...) {
+					relied[from] = true
+				}
+			}
+		}
 		groups, ok := n.(*algebra.Aggregate)
 		if !ok || v.groups != nil && groups == v.groups.Node && !v.storage.Hashed() {
 			return

@@ -78,8 +78,19 @@ func (c *Columns) TypeOf(e Scalar) string {
 	return c.typed(e.Expr)
 }
 
+// InfoOf is what is known of an expression as a column called key.
+func (c *Columns) InfoOf(e Scalar) Info {
+	if id, ok := e.Column(); ok {
+		return c.Info(id)
+	}
+	typ := c.TypeOf(e)
+	return Info{Name: "key", Type: typ, Equality: catalog.EqualityOf(typ)}
+}
+
 // SetTypes says how the types of expressions are found, and what a domain is over.
-func (c *Columns) SetTypes(typed func(sqltext.Expr) string, base func(string) string) { c.typed, c.base = typed, base }
+func (c *Columns) SetTypes(typed func(sqltext.Expr) string, base func(string) string) {
+	c.typed, c.base = typed, base
+}
 
 // Null is a null of a column's type, which is known. That of a domain is one of the type below it, as the domain may refuse it.
 func (c *Columns) Null(id ColID) Scalar { return Scalar{sqltext.Null(c.base(c.Info(id).Type))} }

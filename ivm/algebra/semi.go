@@ -6,13 +6,15 @@ type Semi struct {
 	Left, Right Node
 	On          []Scalar
 	Anti        bool
+	// NeverNull are columns that the conditions take for granted to hold no null: NOT IN is then as if no row were equal.
+	NeverNull []ColID
 	// AnySign: Right holds changes, and a row matches whatever it counts.
 	AnySign bool
 }
 
 func (n *Semi) Columns() []ColID    { return n.Left.Columns() }
 func (n *Semi) Inputs() []Node      { return []Node{n.Left, n.Right} }
-func (n *Semi) With(in []Node) Node { return &Semi{in[0], in[1], n.On, n.Anti, n.AnySign} }
+func (n *Semi) With(in []Node) Node { return &Semi{in[0], in[1], n.On, n.Anti, n.NeverNull, n.AnySign} }
 func (n *Semi) reads() []Scalar     { return n.On }
 
 func (n *Semi) kind() string {

@@ -22,7 +22,7 @@ func (c Calculus) outer(n *algebra.Outer) algebra.Node {
 
 // padded are the rows of a side without a partner on the other one.
 func (c Calculus) padded(n *algebra.Outer, side, other algebra.Node) algebra.Node {
-	p := &algebra.Project{Input: &algebra.Semi{Left: side, Right: other, On: n.On, Anti: true}}
+	p := &algebra.Project{Input: &algebra.Semi{Left: side, Right: members(other, n.On), On: n.On, Anti: true}}
 	for _, id := range n.Columns() {
 		item := algebra.Item{ID: id, Expr: algebra.Ref(id)}
 		if !slices.Contains(side.Columns(), id) {
@@ -31,4 +31,18 @@ func (c Calculus) padded(n *algebra.Outer, side, other algebra.Node) algebra.Nod
 		p.Items = append(p.Items, item)
 	}
 	return p
+}
+
+// members are rows of groups in place of the groups, where conditions read their keys only: there is a group where there is a row.
+func members(n algebra.Node, on []algebra.Scalar) algebra.Node {
+	groups, ok := n.(*algebra.Aggregate)
+	if !ok || groups.Global {
+		return n
+	}
+	for _, a := range groups.Aggs {
+		if slices.ContainsFunc(on, func(s algebra.Scalar) bool { return slices.Contains(s.Columns(), a.ID) }) {
+			return n
+		}
+	}
+	return &algebra.Project{Input: groups.Input, Items: groups.Keys}
 }

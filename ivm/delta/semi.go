@@ -5,7 +5,6 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/algebra/props"
-	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -46,7 +45,7 @@ func (c Calculus) matched(n *algebra.Semi, rows, changes algebra.Node) algebra.N
 		if madeOf(e.Left, n.Right) && madeOf(e.Right, n.Left) {
 			e.Left, e.Right = e.Right, e.Left
 		}
-		key := c.info(e.Right)
+		key := c.columns.InfoOf(e.Right)
 		if madeOf(e.Left, n.Left) && madeOf(e.Right, n.Right) && key.Equality.Comparable() {
 			item := algebra.Item{ID: c.columns.New(key), Expr: e.Right}
 			p.Items, join.On = append(p.Items, item), append(join.On, equal(e.Left, algebra.Ref(item.ID)))
@@ -63,15 +62,6 @@ func (c Calculus) matched(n *algebra.Semi, rows, changes algebra.Node) algebra.N
 func madeOf(e algebra.Scalar, n algebra.Node) bool {
 	ids := e.Columns()
 	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id algebra.ColID) bool { return !slices.Contains(n.Columns(), id) })
-}
-
-// info is what is known of an expression as a column.
-func (c Calculus) info(e algebra.Scalar) algebra.Info {
-	if id, ok := e.Column(); ok {
-		return c.columns.Info(id)
-	}
-	typ := c.columns.TypeOf(e)
-	return algebra.Info{Name: "key", Type: typ, Equality: catalog.EqualityOf(typ)}
 }
 
 func equal(l, r algebra.Scalar) algebra.Scalar {

@@ -94,7 +94,11 @@ func (t test) exists() []string {
 
 // nested writes lines in parentheses: on one line if they fit.
 func nested(open string, lines []string) []string {
-	if line := open + strings.Join(lines, " ") + ")"; utf8.RuneCountInString(line) <= width {
+	var flat []string
+	for _, line := range lines {
+		flat = append(flat, strings.TrimSpace(line))
+	}
+	if line := open + strings.Join(flat, " ") + ")"; utf8.RuneCountInString(line) <= width {
 		return []string{line}
 	}
 	all := []string{open}

@@ -3,26 +3,34 @@ package resolve
 import (
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // bind replaces the names in an expression by columns. clause names a clause
 // that may hold no aggregate of its own query; it is empty where one may.
 func (r *resolver) bind(e sqltext.Expr, s *scope, clause string) algebra.Scalar {
-	return r.bindWith(e, s, clause, func(e sqltext.Expr, sub sqltext.Subquery) relation {
-		r.full(e.At(), "subquery in an expression", "")
-		return r.query(sub.Query, s)
+	return r.bindWith(e, s, clause, func(e sqltext.Expr, sub sqltext.Subquery) (relation, sqltext.Expr) {
+		r.result.Full = append(r.result.Full, subqueryReason(r.pos(max(0, e.At()))))
+		return r.query(sub.Query, s), sqltext.Expr{}
 	})
 }
 
-// bindWith is bind where subquery resolves the subqueries of the expression.
-func (r *resolver) bindWith(e sqltext.Expr, s *scope, clause string, subquery func(sqltext.Expr, sqltext.Subquery) relation) algebra.Scalar {
+// subqueryReason is why a query with a subquery that nothing follows can only be recomputed.
+func subqueryReason(at diag.Pos) Reason { return Reason{Pos: at, What: "subquery in an expression"} }
+
+// bindWith is bind where subquery resolves the subqueries of the expression, and says what stands for one, if anything does.
+func (r *resolver) bindWith(e sqltext.Expr, s *scope, clause string, subquery func(sqltext.Expr, sqltext.Subquery) (relation, sqltext.Expr)) algebra.Scalar {
 	bound := e.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
 		if ref, ok := e.Ref(); ok {
 			return r.bindRef(e, ref, s), true
 		}
 		if sub, ok := e.Subquery(); ok {
-			r.subqueryTypes(e, subquery(e, sub))
+			rel, value := subquery(e, sub)
+			r.subqueryTypes(e, rel)
+			if !value.IsZero() {
+				return value, true
+			}
 		}
 		r.checkTime(e)
 		return sqltext.Expr{}, false

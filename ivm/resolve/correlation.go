@@ -41,7 +41,7 @@ func (c *correlation) rows(n algebra.Node) algebra.Node {
 		join.On = c.own(n.On, join.Columns())
 		return join
 	case *algebra.Semi:
-		return &algebra.Semi{Left: c.rows(n.Left), Right: n.Right, On: n.On, Anti: n.Anti}
+		return n.With([]algebra.Node{c.rows(n.Left), n.Right})
 	}
 	return n
 }

@@ -26,7 +26,7 @@ func (r *resolver) aggregates(e sqltext.Expr) bool {
 
 // group resolves GROUP BY, HAVING and the select list over them.
 func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets []target) relation {
-	g := &grouper{resolver: r, scope: s, node: &algebra.Aggregate{Input: node}}
+	g := &grouper{resolver: r, values: &joining{resolver: r, scope: s}, scope: s, node: &algebra.Aggregate{Input: node}}
 	for _, item := range q.Group {
 		g.add(item, s, targets)
 	}
@@ -35,8 +35,13 @@ func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets
 	if len(early) > 0 {
 		g.node.Input = &algebra.Filter{Input: node, Conds: early}
 	}
-	rel := r.project(nil, targets, s, func(t target) algebra.Scalar { return g.over(r.bind(t.expr, s, ""), t.expr.At()) })
-	var input algebra.Node = g.node
+	rel := r.project(nil, targets, s, func(t target) algebra.Scalar { return g.over(g.values.bind(t.expr, ""), t.expr.At()) })
+	for i, side := range g.values.sides {
+		for k, on := range side.on {
+			g.values.sides[i].on[k] = g.over(on, q.Pos)
+		}
+	}
+	input := attach(g.node, g.values.sides)
 	if len(having) > 0 {
 		input = &algebra.Filter{Input: input, Conds: having}
 	}
@@ -48,14 +53,20 @@ func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets
 // computed of rows which it leaves out; the one group that is made of any rows has it above, too.
 func (g *grouper) having(q *sqltext.Select, s *scope) (groups, rows []algebra.Scalar) {
 	written := q.Having.Conjuncts()
-	bound := g.bindAll(written, s, "")
+	var bound []algebra.Scalar
+	joins := make([]bool, len(written)) // it reads subqueries that are joined
+	for i, e := range written {
+		sides := len(g.values.sides)
+		bound = append(bound, g.values.bind(e, ""))
+		joins[i] = len(g.values.sides) > sides
+	}
 	g.checkCondition(bound, "HAVING")
 	if inner, ok := g.callIn([]sqltext.Expr{q.Having}, isWindow); ok {
 		g.errs.Add(misplacedWindow(g.pos(inner.Pos), "HAVING"))
 	}
 	for i, e := range written {
 		over := g.over(bound[i], e.At())
-		moves := !g.sets && !g.aggregates(e)
+		moves := !g.sets && !g.aggregates(e) && !joins[i]
 		if moves {
 			rows = append(rows, bound[i])
 		}
@@ -69,9 +80,10 @@ func (g *grouper) having(q *sqltext.Select, s *scope) (groups, rows []algebra.Sc
 // grouper collects the keys and aggregates that a SELECT needs.
 type grouper struct {
 	*resolver
-	scope *scope // of the rows
-	node  *algebra.Aggregate
-	sets  bool // there are grouping sets
+	values *joining
+	scope  *scope // of the rows
+	node   *algebra.Aggregate
+	sets   bool // there are grouping sets
 }
 
 // add takes in an item of GROUP BY.

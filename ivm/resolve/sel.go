@@ -24,8 +24,10 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	if grouped {
 		rel = r.group(q, node, s, targets)
 	} else {
-		rel = r.project(node, targets, s, func(t target) algebra.Scalar { return r.bind(t.expr, s, "") })
+		values := &joining{resolver: r, scope: s}
+		rel = r.project(nil, targets, s, func(t target) algebra.Scalar { return values.bind(t.expr, "") })
 		rel.order = s.order.through(rel.node.(*algebra.Project).Items)
+		rel.node = rel.node.With([]algebra.Node{attach(node, values.sides)})
 	}
 	rel.open = open
 	if q.Distinct {

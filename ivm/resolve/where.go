@@ -1,28 +1,36 @@
 package resolve
 
 import (
+	"slices"
+
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/algebra/props"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // where keeps the rows for which a condition is true. Those of its conjuncts that look for a row of a subquery become semi-joins and anti-joins.
 func (r *resolver) where(node algebra.Node, cond sqltext.Expr, s *scope) algebra.Node {
-	var all, plain []algebra.Scalar
+	var all, plain, early []algebra.Scalar
 	var tests []tested
+	values := &joining{resolver: r, scope: s}
 	for _, e := range cond.Conjuncts() {
 		test, ok := testOf(e)
 		if !ok {
-			plain = append(plain, r.bind(e, s, "WHERE"))
-			all = append(all, plain[len(plain)-1])
+			sides := len(values.sides)
+			bound := values.bind(e, "WHERE")
+			if all = append(all, bound); len(values.sides) > sides {
+				plain = append(plain, bound)
+			} else {
+				early = append(early, bound)
+			}
 			continue
 		}
-		bound := r.bindWith(e, s, "WHERE", func(inner sqltext.Expr, sub sqltext.Subquery) relation {
+		bound := r.bindWith(e, s, "WHERE", func(inner sqltext.Expr, sub sqltext.Subquery) (relation, sqltext.Expr) {
 			if inner.SubqueryID() != test.expr.SubqueryID() {
-				r.full(inner.At(), "subquery in an expression", "")
-				return r.query(sub.Query, s)
+				return values.subquery(inner, sub, true)
 			}
 			test.rel = r.query(sub.Query, s)
-			return test.rel
+			return test.rel, sqltext.Expr{}
 		})
 		if at, ok := testOf(bound.Expr); ok {
 			test.sub = at.sub
@@ -30,11 +38,14 @@ func (r *resolver) where(node algebra.Node, cond sqltext.Expr, s *scope) algebra
 		all, tests = append(all, bound), append(tests, test)
 	}
 	r.checkCondition(all, "WHERE")
-	if len(plain) > 0 {
+	if len(early) > 0 {
+		node = &algebra.Filter{Input: node, Conds: early}
+	}
+	if node = attach(node, values.sides); len(plain) > 0 {
 		node = &algebra.Filter{Input: node, Conds: plain}
 	}
 	for _, t := range tests {
-		semi := t.semi(node)
+		semi := r.semi(node, t)
 		if semi == nil {
 			r.full(t.expr.At(), "subquery in an expression", "")
 			continue
@@ -67,13 +78,18 @@ func testOf(e sqltext.Expr) (tested, bool) {
 
 // semi is the semi-join or anti-join that keeps the rows of left for which the condition is true; nil for one whose subquery reads the rows around it in
 // other places than its conditions. In a condition that must be true, NOT IN asks that no comparison is true or null, and x > ALL that each is true.
-func (t tested) semi(left algebra.Node) algebra.Node {
+func (r *resolver) semi(left algebra.Node, t tested) algebra.Node {
 	pulled := correlation{computed: map[algebra.ColID]algebra.Scalar{}}
 	n := &algebra.Semi{Left: left, Right: pulled.up(t.rel.node), On: pulled.conds, Anti: t.negated != (t.sub.Kind == sqltext.All)}
 	if t.sub.Kind != sqltext.Exists {
 		compared, ok := t.compared()
 		if !ok {
 			return nil
+		}
+		if t.negated && t.sub.Kind == sqltext.Any {
+			if n.NeverNull = r.neverNull(left, t); n.NeverNull == nil {
+				compared = sqltext.IsNotFalse(compared)
+			}
 		}
 		for _, c := range compared.Conjuncts() {
 			n.On = append(n.On, pulled.over(algebra.Scalar{Expr: c}))
@@ -85,12 +101,9 @@ func (t tested) semi(left algebra.Node) algebra.Node {
 	return n
 }
 
-// compared is the comparison that a row of the subquery makes true.
+// compared is the comparison that a row of the subquery makes true, for NOT IN without what nulls make of it.
 func (t tested) compared() (sqltext.Expr, bool) {
-	values := []sqltext.Expr{t.sub.Test}
-	if form := t.sub.Test.Form(); form.Kind == sqltext.RowForm {
-		values = form.Parts
-	}
+	values := t.values()
 	if len(values) != len(t.rel.ids) || len(values) > 1 && t.sub.Operator.Name != "=" {
 		return sqltext.Expr{}, false
 	}
@@ -100,12 +113,35 @@ func (t tested) compared() (sqltext.Expr, bool) {
 	}
 	compared := sqltext.And(all...)
 	switch {
-	case t.sub.Kind == sqltext.Any && t.negated:
-		compared = sqltext.IsNotFalse(compared)
 	case t.sub.Kind == sqltext.All && t.negated:
 		compared = sqltext.IsFalse(compared)
 	case t.sub.Kind == sqltext.All:
 		compared = sqltext.IsNotTrue(compared)
 	}
 	return compared, true
+}
+
+// values are what is compared with the columns of the subquery.
+func (t tested) values() []sqltext.Expr {
+	if form := t.sub.Test.Form(); form.Kind == sqltext.RowForm {
+		return form.Parts
+	}
+	return []sqltext.Expr{t.sub.Test}
+}
+
+// neverNull are the columns that NOT IN compares, where it compares columns by = that are never null: an index then finds the equal ones.
+func (r *resolver) neverNull(left algebra.Node, t tested) []algebra.ColID {
+	if t.sub.Operator.Name != "=" || t.sub.Operator.Schema != "" {
+		return nil
+	}
+	known := props.New(r.columns)
+	rows, ids := known.Of(left), slices.Clone(t.rel.ids)
+	for i, value := range t.values() {
+		id, ok := value.Column()
+		if !ok || !rows.NotNull(algebra.ColID(id)) || !known.Of(t.rel.node).NotNull(t.rel.ids[i]) {
+			return nil
+		}
+		ids = append(ids, algebra.ColID(id))
+	}
+	return ids
 }

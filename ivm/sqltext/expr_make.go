@@ -22,6 +22,9 @@ func IsNull(e Expr) Expr {
 // False returns false.
 func False() Expr { return boolean(false) }
 
+// Integer returns a constant.
+func Integer(n int) Expr { return Expr{pg_query.MakeAConstIntNode(int64(n), -1)} }
+
 // True returns true.
 func True() Expr { return boolean(true) }
 
