@@ -22,12 +22,13 @@ var Core = []string{
 	"partition", "partitioned table", "child table", "parent table",
 	"distinct", "union", "union all", "coercion", "null-safe join",
 	"left join", "right join", "full join", "exists", "not exists", "in", "not in", "any", "all",
+	"scalar subquery", "correlated subquery",
 }
 
 // Rest is what other SQL the generator knows.
 var Rest = []string{
 	"exists in expression",
-	"scalar subquery", "correlated subquery", "intersect", "except", "intersect all", "except all",
+	"intersect", "except", "intersect all", "except all",
 	"window", "distinct on", "top n", "lateral", "set-returning function", "grouping sets", "recursive", "more aggregates",
 	"stable functions", "whole row", "order by",
 }

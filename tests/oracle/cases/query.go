@@ -129,7 +129,7 @@ func (q *queries) where(s *selection, condition *node) {
 func (q *queries) outputs(s *selection, terms scope, count int) {
 	taken := map[string]bool{}
 	for range count {
-		if q.options.All && q.chance(10) && q.scalarOutput(s, terms, taken) {
+		if !q.options.Simple && q.chance(10) && q.scalarOutput(s, terms, taken) {
 			continue
 		}
 		t := pick(q.random, terms)

@@ -28,11 +28,7 @@ func (q *queries) below(outer scope, correlated bool) (m member, where *node, ok
 
 // subqueryFilter adds a condition with a subquery.
 func (q *queries) subqueryFilter(s *selection, terms scope) {
-	ways := []choice[func(scope) *node]{{4, q.exists}, {4, q.in}, {3, q.quantified}}
-	if q.options.All {
-		ways = append(ways, choice[func(scope) *node]{3, q.comparedWithOne})
-	}
-	make := weighted(q.random, ways)
+	make := weighted(q.random, []choice[func(scope) *node]{{4, q.exists}, {4, q.in}, {3, q.quantified}, {4, q.comparedWithOne}})
 	if condition := make(terms); condition != nil {
 		s.where.Kids = append(s.where.Kids, condition)
 		s.rows = s.rows * 2 / 3
