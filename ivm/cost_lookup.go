@@ -29,7 +29,7 @@ func (l lookup) enter(n algebra.Node, by []algebra.ColID) {
 			l.below().enter(b.Input, branchColumns(n, b, by))
 		}
 	case *algebra.Aggregate:
-		l.below().enter(n.Input, nil) // no planner carries the columns of a join into groups
+		l.below().enter(n.Input, renamed(n.Keys, by))
 	case *algebra.Filter:
 		l.conds = append(slices.Clip(l.conds), n.Conds...)
 		l.enter(n.Input, by)

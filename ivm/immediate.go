@@ -155,7 +155,7 @@ func (v *view) moves(e Event) apply.Statement {
 	if reads > 1 || v.effect(Insert) == delta.Both { // parts of the change may cancel each other
 		return v.statement()
 	}
-	return apply.MoveRows(v.storage, simplified(v.delta()), v.effect(e).Takes)
+	return apply.MoveRows(v.storage, v.simplified(v.delta()), v.effect(e).Takes)
 }
 
 // recomputedRows are the affected identities, and the rows of a direct view that have them as they are.
@@ -171,7 +171,7 @@ func (v *view) recomputedRows(e Event) apply.Statement {
 		p.Input = seen
 	}
 	affected := &algebra.Distinct{Input: p}
-	current := simplified(v.replaced(source, v.rules.restricted(source, keys, affected)))
+	current := v.simplified(v.replaced(source, v.rules.restricted(source, keys, affected)))
 	return apply.RecomputedRows(v.storage, affected, current, e == Insert)
 }
 

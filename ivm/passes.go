@@ -23,9 +23,11 @@ func viewPasses(columns *algebra.Columns) []pass {
 }
 
 // deltaPasses are the stages between differentiating and writing SQL, in order.
-func deltaPasses() []pass {
+func deltaPasses(columns *algebra.Columns) []pass {
 	return []pass{
 		{"distribute", rewrite.Distribute},
+		{"restrict groups", rewrite.RestrictGroups(columns)},
+		{"distribute what was restricted", rewrite.Distribute},
 		{"share", algebra.Share},
 	}
 }
@@ -43,7 +45,7 @@ func through(passes []pass, n algebra.Node) algebra.Node {
 }
 
 // simplified is a tree after the passes that come before SQL is written.
-func simplified(n algebra.Node) algebra.Node { return through(deltaPasses(), n) }
+func (v *view) simplified(n algebra.Node) algebra.Node { return through(deltaPasses(v.columns), n) }
 
 // afterPass sees each tree that a pass or a delta rule has made.
 var afterPass = func(string, algebra.Node) {}

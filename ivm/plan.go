@@ -142,7 +142,9 @@ func (p *Plan) Tree(draw Draw) string { return p.draw(p.view.Root, draw) }
 func (p *Plan) DeltaTree(draw Draw) string { return p.draw(p.view.delta(), draw) }
 
 // SimplifiedTree is DeltaTree after simplification.
-func (p *Plan) SimplifiedTree(draw Draw) string { return p.draw(simplified(p.view.delta()), draw) }
+func (p *Plan) SimplifiedTree(draw Draw) string {
+	return p.draw(p.view.simplified(p.view.delta()), draw)
+}
 
 // Rule describes how an operator of the view's tree is followed.
 func (p *Plan) Rule(n algebra.Node) string { return p.view.rule(n) }

@@ -11,7 +11,7 @@ import (
 func (v *view) statement() apply.Statement {
 	switch v.strategy {
 	case MergeRows:
-		return apply.MergeRows(v.storage, simplified(v.delta()))
+		return apply.MergeRows(v.storage, v.simplified(v.delta()))
 	case MergeGroups:
 		recomputed, inputs := apply.RecomputedExtremes{}, v.inputs(true)
 		if len(v.groups.Extremes()) > 0 && inputs != nil {
@@ -31,7 +31,7 @@ func (v *view) inputs(mixed bool) algebra.Node {
 	if changes == nil {
 		return nil
 	}
-	node := simplified(v.groups.Inputs(changes, v.columns))
+	node := v.simplified(v.groups.Inputs(changes, v.columns))
 	if mixed && len(v.groups.Extremes()) > 0 {
 		return &algebra.Consolidate{Input: node}
 	}
@@ -44,16 +44,17 @@ func (v *view) recomputedExtremes() apply.RecomputedExtremes {
 	for _, k := range groups.Keys {
 		lost.Cols = append(lost.Cols, v.columns.New(v.columns.Info(k.ID)))
 	}
-	return apply.RecomputedExtremes{Lost: lost, Rows: simplified(v.rules.restricted(groups.Input, groups.Keys, lost))}
+	return apply.RecomputedExtremes{Lost: lost, Rows: v.simplified(v.rules.restricted(groups.Input, groups.Keys, lost))}
 }
 
 // rescanKeys recomputes the affected groups.
 func (v *view) rescanKeys() apply.Statement {
 	groups := v.aggregate()
-	affected := v.rules.affected(groups)
-	if affected == nil {
+	keys := v.rules.affected(groups)
+	if keys == nil {
 		return apply.Statement{}
 	}
+	affected := v.simplified(keys).(*algebra.Distinct)
 	restricted := groups.With([]algebra.Node{v.rules.restricted(groups.Input, groups.Keys, affected)})
 	return apply.RescanKeys(v.storage, affected, v.withKeys(v.replaced(groups, restricted)))
 }

@@ -92,14 +92,11 @@ func (c calculus) changes(n algebra.Node) algebra.Node {
 	return d
 }
 
-// affected are the keys of the groups that changes fall into, simplified; nil if nothing can change.
-func (c calculus) affected(n *algebra.Aggregate) *algebra.Distinct {
+// affected are the keys of the groups that changes fall into; nil if nothing can change.
+func (c calculus) affected(n *algebra.Aggregate) algebra.Node {
 	keys := c.rules.Affected(n)
-	if keys == nil {
-		return nil
-	}
 	afterPass("affected keys", keys)
-	return simplified(keys).(*algebra.Distinct)
+	return keys
 }
 
 // restricted are the rows of n whose keys are among affected.

@@ -69,3 +69,19 @@ func (n *Bag) Columns() []ColID  { return n.Input.Columns() }
 func (n *Bag) Inputs() []Node    { return []Node{n.Input} }
 func (*Bag) With(in []Node) Node { return &Bag{in[0]} }
 func (n *Bag) reads() []Scalar   { return nil }
+
+// Keep is a relation that is read more than once. What is distinct or constant is kept anyway; changes of a table are kept as they are, and what is computed from them row by row is not worth it.
+func Keep(n Node) Node {
+	for at := n; ; {
+		switch below := at.(type) {
+		case *Changes, *Kept, *Distinct, *Values:
+			return n
+		case *Filter:
+			at = below.Input
+		case *Project:
+			at = below.Input
+		default:
+			return &Kept{Input: n}
+		}
+	}
+}

@@ -15,7 +15,7 @@ func (c Calculus) aggregate(n *algebra.Aggregate) algebra.Node {
 	if changes == nil {
 		return nil
 	}
-	changes = kept(changes)
+	changes = algebra.Keep(changes)
 	c.done[n.Input] = changes
 	affected := c.Affected(n)
 	// Groups need rows, not signs: what they are made of is turned into a bag.

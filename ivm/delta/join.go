@@ -9,7 +9,7 @@ const joinRule = "Δ (A ⋈ B) = Δ A ⋈ B ⊎ A ⋈ Δ B ⊎ −Δ A ⋈ Δ B"
 func (c Calculus) join(n *algebra.Join) algebra.Node {
 	left, right := c.Of(n.Left), c.Of(n.Right)
 	if left != nil && right != nil {
-		left, right = kept(left), kept(right)
+		left, right = algebra.Keep(left), algebra.Keep(right)
 	}
 	var terms []algebra.Node
 	if left != nil {
@@ -22,22 +22,6 @@ func (c Calculus) join(n *algebra.Join) algebra.Node {
 		terms = append(terms, &algebra.Negate{Input: &algebra.Join{Left: left, Right: right, On: n.On}})
 	}
 	return sum(n.Columns(), terms)
-}
-
-// kept is a relation that is read more than once. Changes of a table are kept as they are, and what is computed from them row by row is not worth it.
-func kept(n algebra.Node) algebra.Node {
-	for at := n; ; {
-		switch below := at.(type) {
-		case *algebra.Changes, *algebra.Kept:
-			return n
-		case *algebra.Filter:
-			at = below.Input
-		case *algebra.Project:
-			at = below.Input
-		default:
-			return &algebra.Kept{Input: n}
-		}
-	}
 }
 
 // sum adds up terms that make the same columns.

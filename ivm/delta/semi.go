@@ -25,11 +25,11 @@ func (c Calculus) semi(n *algebra.Semi) algebra.Node {
 		}
 		return test(left, n.Right)
 	}
-	right = kept(right)
+	right = algebra.Keep(right)
 	c.done[n.Right] = right
 	var terms []algebra.Node
 	if left != nil {
-		left = kept(left)
+		left = algebra.Keep(left)
 		c.done[n.Left] = left
 		terms = append(terms, test(left, n.Right))
 	}

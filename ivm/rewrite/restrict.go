@@ -1,0 +1,240 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/algebra/props"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// RestrictGroups computes of groups that are joined to changed rows only those which the conditions ask for, as no planner carries the columns of a join into
+// groups:
+//
+//	S ⋈ γ(X) = S ⋈ γ(X ⋉ π(S))    and so with ⋉, ▷ and ⟕ in the place of the first ⋈
+//
+// where S comes from changes and an equality ties a key of the groups to it.
+func RestrictGroups(columns *algebra.Columns) func(algebra.Node) algebra.Node {
+	return func(root algebra.Node) algebra.Node {
+		r := restriction{columns: columns, changed: map[algebra.Node]bool{}, grouped: map[algebra.Node]bool{}}
+		return algebra.Rewrite(root, r.node)
+	}
+}
+
+type restriction struct {
+	columns          *algebra.Columns
+	changed, grouped map[algebra.Node]bool // what is known of has(n, …)
+}
+
+func (r restriction) node(n algebra.Node) algebra.Node {
+	switch n := n.(type) {
+	case *algebra.Filter:
+		if join, ok := n.Input.(*algebra.Join); ok {
+			return n.With([]algebra.Node{r.join(join, slices.Concat(join.On, n.Conds))})
+		}
+	case *algebra.Join:
+		return r.join(n, n.On)
+	case *algebra.Semi:
+		if left, right := r.sides(n.Left, n.Right, n.On); right != n.Right {
+			return n.With([]algebra.Node{left, right})
+		}
+	case *algebra.Outer:
+		if left, right := r.sides(n.Left, n.Right, n.On); right != n.Right && !n.Full {
+			return n.With([]algebra.Node{left, right})
+		}
+	}
+	return n
+}
+
+// join restricts the groups on either side of a join by those of conditions on its rows that tie them to the other one.
+func (r restriction) join(n *algebra.Join, on []algebra.Scalar) algebra.Node {
+	if outer, ok := n.Right.(*algebra.Outer); ok && !outer.Full && r.isChanged(n.Left) && r.isGrouped(outer.Right) {
+		// S ⋈ (L ⟕ γ(X)) = (S ⋈ L) ⟕ γ(X), if the conditions read S and L only
+		join := &algebra.Join{Left: n.Left, Right: outer.Left, On: n.On}
+		if algebra.Verify(join) == nil {
+			return &algebra.Project{Input: r.node(&algebra.Outer{Left: join, Right: outer.Right, On: outer.On}), Items: refs(n.Columns())}
+		}
+	}
+	left, right := r.sides(n.Left, n.Right, on)
+	if right == n.Right {
+		right, left = r.sides(n.Right, n.Left, on)
+	}
+	if left == n.Left && right == n.Right {
+		return n
+	}
+	return n.With([]algebra.Node{left, right})
+}
+
+// sides restricts the groups in other by the rows of changed, which are then computed once.
+func (r restriction) sides(changed, other algebra.Node, on []algebra.Scalar) (algebra.Node, algebra.Node) {
+	if !r.isGrouped(other) || !r.isChanged(changed) {
+		return changed, other
+	}
+	rows := algebra.Keep(changed)
+	keys := &algebra.Project{Input: rows}
+	var ties []tie
+	for _, e := range props.Equalities(on) {
+		if id, ok := e.Left.Column(); ok && slices.Contains(other.Columns(), id) {
+			e.Left, e.Right = e.Right, e.Left
+		}
+		id, ok := e.Right.Column()
+		info := r.columns.InfoOf(e.Left)
+		if !ok || !slices.Contains(other.Columns(), id) || !reads(e.Left, changed) || !info.Equality.Comparable() || !r.alike(e) {
+			continue
+		}
+		item := algebra.Item{ID: r.columns.New(info), Expr: e.Left}
+		keys.Items, ties = append(keys.Items, item), append(ties, tie{algebra.Ref(id), item.ID})
+	}
+	if len(ties) == 0 {
+		return changed, other
+	}
+	if restricted := r.restrict(other, &algebra.Distinct{Input: keys}, ties); restricted != other {
+		return rows, restricted
+	}
+	return changed, other
+}
+
+// reads reports whether an expression reads columns of a node, and no others.
+func reads(e algebra.Scalar, n algebra.Node) bool {
+	return len(e.Columns()) > 0 && within(e.Columns(), n.Columns())
+}
+
+// alike reports whether both sides of an equality have one type. Of two types, a value of one may equal several of the other that differ.
+func (r restriction) alike(e props.Equality) bool {
+	typ := r.columns.TypeOf(e.Left)
+	return typ != "" && sqltext.Unsized(typ) == sqltext.Unsized(r.columns.TypeOf(e.Right))
+}
+
+// tie says that an expression over a tree equals a column of the keys.
+type tie struct {
+	expr algebra.Scalar
+	key  algebra.ColID
+}
+
+// restrict has groups in n made only of rows that a key asks for. Other rows of n may be left out or stay.
+func (r restriction) restrict(n, keys algebra.Node, ties []tie) algebra.Node {
+	if len(ties) == 0 || !r.isGrouped(n) {
+		return n
+	}
+	switch n := n.(type) {
+	case *algebra.Aggregate:
+		return n.With([]algebra.Node{r.joined(n.Input, keys, below(ties, n.Keys))})
+	case *algebra.Project:
+		return n.With([]algebra.Node{r.restrict(n.Input, keys, below(ties, n.Items))})
+	case *algebra.Filter:
+		return n.With([]algebra.Node{r.restrict(n.Input, keys, ties)})
+	case *algebra.Join:
+		l, right := r.both(n.Left, n.Right, n.On, ties)
+		return n.With([]algebra.Node{r.restrict(n.Left, keys, l), r.restrict(n.Right, keys, right)})
+	case *algebra.Semi:
+		l, right := r.both(n.Left, n.Right, n.On, ties)
+		return n.With([]algebra.Node{r.restrict(n.Left, keys, l), r.restrict(n.Right, keys, right)})
+	case *algebra.Outer:
+		if l, right := r.both(n.Left, n.Right, n.On, ties); !n.Full && len(l) > 0 {
+			return n.With([]algebra.Node{r.restrict(n.Left, keys, l), r.restrict(n.Right, keys, right)})
+		}
+	case *algebra.Union:
+		u := &algebra.Union{Cols: n.Cols, Mixed: n.Mixed}
+		for _, b := range n.From {
+			var items []algebra.Item
+			for i, id := range n.Cols {
+				items = append(items, algebra.Item{ID: id, Expr: algebra.Ref(b.Cols[i])})
+			}
+			u.From = append(u.From, algebra.Branch{Input: r.restrict(b.Input, keys, below(ties, items)), Cols: b.Cols})
+		}
+		return u
+	}
+	return n
+}
+
+// joined are the rows of groups' input that a key asks for. What is grouped within it is restricted, too.
+func (r restriction) joined(n, keys algebra.Node, ties []tie) algebra.Node {
+	if len(ties) == 0 {
+		return n
+	}
+	join := &algebra.Join{Left: keys, Right: r.restrict(n, keys, ties)}
+	for _, t := range ties {
+		join.On = append(join.On, algebra.Scalar{Expr: sqltext.Equals(t.expr.Expr, sqltext.Column(int(t.key)))})
+	}
+	return &algebra.Project{Input: join, Items: refs(n.Columns())}
+}
+
+// both are the ties of the two sides of a join: what its conditions say is equal to a tied column is tied, too.
+func (r restriction) both(left, right algebra.Node, on []algebra.Scalar, ties []tie) (l, rt []tie) {
+	for _, t := range ties {
+		exprs := []algebra.Scalar{t.expr}
+		for _, e := range props.Equalities(on) {
+			switch {
+			case !r.alike(e):
+			case sqltext.Equal(e.Left.Expr, t.expr.Expr):
+				exprs = append(exprs, e.Right)
+			case sqltext.Equal(e.Right.Expr, t.expr.Expr):
+				exprs = append(exprs, e.Left)
+			}
+		}
+		l, rt = appendFirst(l, left, exprs, t.key), appendFirst(rt, right, exprs, t.key)
+	}
+	return l, rt
+}
+
+// appendFirst adds the first of expressions that are equal which reads columns of a node only.
+func appendFirst(ties []tie, n algebra.Node, exprs []algebra.Scalar, key algebra.ColID) []tie {
+	for _, e := range exprs {
+		if reads(e, n) {
+			return append(ties, tie{e, key})
+		}
+	}
+	return ties
+}
+
+// below are the ties over what items are computed from. Ties of computed columns are lost, but for keys of groups.
+func below(ties []tie, items []algebra.Item) []tie {
+	var all []tie
+	for _, t := range ties {
+		id, ok := t.expr.Column()
+		if !ok {
+			continue
+		}
+		for _, item := range items {
+			if item.ID == id {
+				all = append(all, tie{item.Expr, t.key})
+			}
+		}
+	}
+	return all
+}
+
+func refs(ids []algebra.ColID) []algebra.Item {
+	items := make([]algebra.Item, len(ids))
+	for i, id := range ids {
+		items[i] = algebra.Item{ID: id, Expr: algebra.Ref(id)}
+	}
+	return items
+}
+
+// isChanged reports whether a node comes from changes, or from groups that they have changed.
+func (r restriction) isChanged(n algebra.Node) bool {
+	return has(n, r.changed, func(n algebra.Node) bool {
+		groups, is := n.(*algebra.Values)
+		_, changes := n.(*algebra.Changes)
+		return changes || is && len(groups.Rows) == 0
+	})
+}
+
+// isGrouped reports whether there are groups in a node that have keys and do not come from changes.
+func (r restriction) isGrouped(n algebra.Node) bool {
+	return has(n, r.grouped, func(n algebra.Node) bool {
+		groups, is := n.(*algebra.Aggregate)
+		return is && len(groups.Keys) > 0 && !r.isChanged(n)
+	})
+}
+
+// has reports whether something holds of a node or one below it.
+func has(n algebra.Node, known map[algebra.Node]bool, is func(algebra.Node) bool) bool {
+	found, ok := known[n]
+	if !ok {
+		found = is(n) || slices.ContainsFunc(n.Inputs(), func(in algebra.Node) bool { return has(in, known, is) })
+		known[n] = found
+	}
+	return found
+}
