@@ -1,0 +1,429 @@
+package ivm
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// A small evaluator of trees over Z-sets: what they mean, written down without regard to speed. Values are integers, and null; conditions are 1, 0 or null.
+
+type value struct {
+	n    int
+	null bool
+}
+
+var null = value{null: true}
+
+func truth(b bool) value {
+	if b {
+		return value{n: 1}
+	}
+	return value{}
+}
+
+// zset maps rows to their multiplicities, which are not 0.
+type zset map[string]int
+
+func (z zset) add(row []value, times int) {
+	key := fmt.Sprint(row)
+	if z[key] += times; z[key] == 0 {
+		delete(z, key)
+	}
+}
+
+// minus is z less another.
+func (z zset) minus(other zset) zset {
+	out := zset{}
+	for row, n := range z {
+		out[row] = n
+	}
+	for row, n := range other {
+		if out[row] -= n; out[row] == 0 {
+			delete(out, row)
+		}
+	}
+	return out
+}
+
+func (z zset) equal(other zset) bool { return len(z.minus(other)) == 0 }
+
+// rows calls visit for each row, always in the same order.
+func (z zset) rows(visit func(row []value, times int)) {
+	var keys []string
+	for key := range z {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		visit(parseRow(key), z[key])
+	}
+}
+
+func parseRow(key string) []value {
+	var row []value
+	for _, cell := range strings.Split(strings.Trim(key, "[]"), "} {") {
+		n, isNull, _ := strings.Cut(strings.Trim(cell, "{}"), " ")
+		if number, err := strconv.Atoi(n); err == nil {
+			row = append(row, value{number, isNull == "true"})
+		}
+	}
+	return row
+}
+
+// world is what tables hold, and how they have changed. Tables are known by name.
+type world struct {
+	now, changes map[string]zset
+	done, some   map[algebra.Node]zset
+	unsigned     bool // rows that come and go do not cancel each other, as in SQL before it adds up: some has them
+}
+
+// signs is the same world where rows cancel each other, or do not.
+func (w world) signs(signed bool) world {
+	w.unsigned = !signed
+	return w
+}
+
+// evaluate makes the rows of a node, once.
+func (w world) evaluate(n algebra.Node) zset {
+	done := w.done
+	if w.unsigned {
+		done = w.some
+	}
+	rows, known := done[n]
+	if !known {
+		rows = w.compute(n)
+		done[n] = rows
+	}
+	return rows
+}
+
+// compute makes the rows of a node. It panics where groups are made of rows that count less than nothing.
+func (w world) compute(n algebra.Node) zset {
+	out := zset{}
+	switch n.(type) {
+	case *algebra.Aggregate, *algebra.Bag, *algebra.Consolidate: // which add up
+		if w.unsigned {
+			return support(w.signs(true).evaluate(n))
+		}
+	}
+	switch n := n.(type) {
+	case *algebra.Source:
+		return picked(w.now[n.Table.Name], n.Cols)
+	case *algebra.Changes:
+		changes := w.changes[n.Of.Table.Name]
+		if w.unsigned {
+			changes = support(changes)
+		}
+		return picked(changes, n.Of.Cols)
+	case *algebra.Values:
+		for _, row := range n.Rows {
+			var cells []value
+			for _, cell := range row {
+				cells = append(cells, eval(cell.Expr, nil))
+			}
+			out.add(cells, 1)
+		}
+	case *algebra.Filter:
+		w.each(n.Input, func(b binding, row []value, times int) {
+			if all(n.Conds, b) {
+				out.add(row, times)
+			}
+		})
+	case *algebra.Project:
+		w.each(n.Input, func(b binding, _ []value, times int) { out.add(computed(n.Items, b), times) })
+	case *algebra.Union:
+		for _, from := range n.From {
+			w.each(from.Input, func(b binding, _ []value, times int) { out.add(b.row(from.Cols), times) })
+		}
+	case *algebra.Negate:
+		if w.unsigned {
+			return w.evaluate(n.Input)
+		}
+		return zset{}.minus(w.evaluate(n.Input))
+	case *algebra.Consolidate:
+		return w.evaluate(n.Input)
+	case *algebra.Kept:
+		return w.evaluate(n.Input)
+	case *algebra.Bag:
+		return bag(w.evaluate(n.Input))
+	case *algebra.Distinct:
+		return support(w.signs(false).evaluate(n.Input))
+	case *algebra.Join:
+		w.pairs(w.evaluate(n.Left), w.evaluate(n.Right), n.Columns(), n.On, func(l, r []value, times int) { out.add(slices.Concat(l, r), times) })
+	case *algebra.Outer:
+		w.outer(n, out)
+	case *algebra.Semi:
+		w.semi(n, out)
+	case *algebra.Aggregate:
+		w.aggregate(n, out)
+	default:
+		panic(fmt.Sprintf("no meaning of %T", n))
+	}
+	return out
+}
+
+// binding is a row by the numbers of its columns.
+type binding map[int]value
+
+func bind(cols []algebra.ColID, row []value) binding {
+	b := binding{}
+	for i, id := range cols {
+		b[int(id)] = row[i]
+	}
+	return b
+}
+
+func (b binding) row(cols []algebra.ColID) []value {
+	row := []value{}
+	for _, id := range cols {
+		row = append(row, b[int(id)])
+	}
+	return row
+}
+
+func (w world) each(n algebra.Node, visit func(b binding, row []value, times int)) {
+	cols := n.Columns()
+	w.evaluate(n).rows(func(row []value, times int) { visit(bind(cols, row), row, times) })
+}
+
+func picked(table zset, cols []algebra.SourceCol) zset {
+	out := zset{}
+	table.rows(func(row []value, times int) {
+		var some []value
+		for _, c := range cols {
+			some = append(some, row[c.Attr])
+		}
+		out.add(some, times)
+	})
+	return out
+}
+
+// pairs calls visit for the rows of two relations that make all conditions true.
+func (w world) pairs(left, right zset, cols []algebra.ColID, on []algebra.Scalar, visit func(l, r []value, times int)) {
+	left.rows(func(l []value, m int) {
+		right.rows(func(r []value, n int) {
+			if all(on, bind(cols, slices.Concat(l, r))) {
+				visit(l, r, m*n)
+			}
+		})
+	})
+}
+
+func (w world) outer(n *algebra.Outer, out zset) {
+	left, right := w.evaluate(n.Left), bag(w.evaluate(n.Right))
+	met := [2]map[string]bool{{}, {}}
+	w.pairs(left, right, n.Columns(), n.On, func(l, r []value, times int) {
+		out.add(slices.Concat(l, r), times)
+		met[0][fmt.Sprint(l)], met[1][fmt.Sprint(r)] = true, true
+	})
+	nulls := func(of algebra.Node) []value { return slices.Repeat([]value{null}, len(of.Columns())) }
+	left.rows(func(l []value, times int) {
+		if !met[0][fmt.Sprint(l)] {
+			out.add(slices.Concat(l, nulls(n.Right)), times)
+		}
+	})
+	if n.Full {
+		right.rows(func(r []value, times int) {
+			if !met[1][fmt.Sprint(r)] {
+				out.add(slices.Concat(nulls(n.Left), r), times)
+			}
+		})
+	}
+}
+
+func (w world) semi(n *algebra.Semi, out zset) {
+	right := w.signs(!n.AnySign).evaluate(n.Right)
+	matches := map[string]int{}
+	w.pairs(support(w.evaluate(n.Left)), right, slices.Concat(n.Left.Columns(), n.Right.Columns()), n.On, func(l, _ []value, times int) { matches[fmt.Sprint(l)] += times })
+	w.evaluate(n.Left).rows(func(l []value, times int) {
+		if matches[fmt.Sprint(l)] > 0 != n.Anti {
+			out.add(l, times)
+		}
+	})
+}
+
+func (w world) aggregate(n *algebra.Aggregate, out zset) {
+	type group struct {
+		key  []value
+		rows []binding
+	}
+	groups, order := map[string]*group{}, []string{}
+	input := bag(w.evaluate(n.Input))
+	if n.Global {
+		groups["[]"], order = &group{}, []string{"[]"}
+	}
+	input.rows(func(row []value, times int) {
+		b := bind(n.Input.Columns(), row)
+		key := computed(n.Keys, b)
+		name := fmt.Sprint(key)
+		if groups[name] == nil {
+			groups[name], order = &group{key: key}, append(order, name)
+		}
+		for range times {
+			groups[name].rows = append(groups[name].rows, b)
+		}
+	})
+	for _, name := range order {
+		g := groups[name]
+		row := slices.Clone(g.key)
+		for _, a := range n.Aggs {
+			row = append(row, folded(a, g.rows))
+		}
+		out.add(row, 1)
+	}
+}
+
+// folded is an aggregate over the rows of a group.
+func folded(a algebra.Agg, rows []binding) value {
+	result, n := null, 0
+	for _, b := range rows {
+		if !all(a.Filter, b) {
+			continue
+		}
+		v := value{}
+		if len(a.Args) > 0 {
+			if v = eval(a.Args[0].Expr, b); v.null {
+				continue
+			}
+		}
+		n++
+		switch {
+		case result.null, a.Func == "max" && v.n > result.n, a.Func == "min" && v.n < result.n:
+			result = v
+		case a.Func == "sum":
+			result.n += v.n
+		}
+	}
+	if a.Func == "count" {
+		return value{n: n}
+	}
+	return result
+}
+
+// support has each row once that counts anything.
+func support(z zset) zset {
+	out := zset{}
+	for row := range z {
+		out[row] = 1
+	}
+	return out
+}
+
+// bag panics if a row counts less than nothing.
+func bag(z zset) zset {
+	for row, n := range z {
+		if n < 0 {
+			panic(fmt.Sprintf("row %s counts %d", row, n))
+		}
+	}
+	return z
+}
+
+func computed(items []algebra.Item, b binding) []value {
+	row := []value{}
+	for _, item := range items {
+		row = append(row, eval(item.Expr.Expr, b))
+	}
+	return row
+}
+
+func all(conds []algebra.Scalar, b binding) bool {
+	return !slices.ContainsFunc(conds, func(c algebra.Scalar) bool { return eval(c.Expr, b) != truth(true) })
+}
+
+// eval computes the expressions that the queries of the tests have.
+func eval(e sqltext.Expr, b binding) value {
+	if id, ok := e.Column(); ok {
+		v, known := b[id]
+		if !known {
+			panic(fmt.Sprintf("column %d is not there", id))
+		}
+		return v
+	}
+	f := e.Form()
+	var parts []value
+	for _, p := range f.Parts {
+		parts = append(parts, eval(p, b))
+	}
+	switch f.Kind {
+	case sqltext.ConstantForm:
+		return constant(e, f)
+	case sqltext.CastForm:
+		return parts[0]
+	case sqltext.NullTestForm:
+		return truth(parts[0].null)
+	case sqltext.CoalesceForm:
+		for _, p := range parts {
+			if !p.null {
+				return p
+			}
+		}
+		return null
+	case sqltext.TestForm:
+		want, not := truth(strings.HasSuffix(f.Word, "TRUE")), strings.Contains(f.Word, "NOT")
+		return truth((parts[0] == want) != not)
+	case sqltext.DistinctForm:
+		return truth(parts[0] == parts[1])
+	case sqltext.LogicForm:
+		return logic(f.Word, parts)
+	case sqltext.OperationForm:
+		return operation(f.Operator.Name, parts)
+	}
+	panic("no meaning of " + e.SQL())
+}
+
+func constant(e sqltext.Expr, f sqltext.Form) value {
+	if e.IsNull() {
+		return null
+	}
+	if n, err := strconv.Atoi(f.Text); err == nil {
+		return value{n: n}
+	}
+	return truth(e.SQL() == "true")
+}
+
+func logic(word string, parts []value) value {
+	switch {
+	case word == "NOT" && parts[0].null:
+		return null
+	case word == "NOT":
+		return truth(parts[0].n == 0)
+	}
+	decides := truth(word == "OR")
+	if slices.Contains(parts, decides) {
+		return decides
+	}
+	if slices.Contains(parts, null) {
+		return null
+	}
+	return truth(word == "AND")
+}
+
+func operation(name string, parts []value) value {
+	if slices.Contains(parts, null) {
+		return null
+	}
+	l, r := parts[0].n, parts[1].n
+	switch name {
+	case "=":
+		return truth(l == r)
+	case "<>":
+		return truth(l != r)
+	case "<":
+		return truth(l < r)
+	case ">":
+		return truth(l > r)
+	case "<=":
+		return truth(l <= r)
+	case ">=":
+		return truth(l >= r)
+	case "+":
+		return value{n: l + r}
+	}
+	panic("no meaning of " + name)
+}
