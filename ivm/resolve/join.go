@@ -45,8 +45,11 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 	return node, r.aliased(j, s)
 }
 
-// checkPadded has a query recomputed that has nulls in columns whose type only the server knows.
+// checkPadded has a query recomputed that has nulls in columns whose type only the server knows, unless it is recomputed anyway, as for what has such columns.
 func (r *resolver) checkPadded(at int, n *algebra.Outer) {
+	if len(r.result.Full) > 0 {
+		return
+	}
 	for _, id := range n.Padded() {
 		if info := r.columns.Info(id); info.Type == "" {
 			r.full(at, "outer join of column "+info.Name+", whose type only the server knows", "cast it")
