@@ -17,6 +17,7 @@ type pass struct {
 func viewPasses(columns *algebra.Columns) []pass {
 	return []pass{
 		{"group distinct", rewrite.GroupDistinct(columns)},
+		{"inner joins", rewrite.InnerJoins},
 		{"order joins", rewrite.OrderJoins},
 		{"prune columns", rewrite.PruneColumns},
 	}

@@ -16,6 +16,7 @@ var one = func() []string {
 	inner := []string{
 		"select a from l", "select a from l where a > 1", "select distinct a from l", "select a from l union all select a from r", "select l.a from l join r on r.a = l.a",
 		"select l.a from l join r on r.a <> l.a", "select l.a from l left join r on r.a = l.a", "select r.a from l left join r on r.a = l.a and r.a > 1", "select r.a from l full join r on r.a = l.a",
+		"select l.a from l left join r on r.a > l.a where r.a + 1 > 2",
 		"select coalesce(l.a, r.a) as a from l full join r on r.a > l.a", "select a from l where exists (select from r where r.a = l.a)", "select a from l where not exists (select from r where r.a >= l.a)",
 		"select a from l where a in (select a from r)", "select a from l where a not in (select a from r)", "select a from l where a > all (select a from r)", "select a from l where a <> any (select a from r)",
 		"select a from l where not exists (select from r)", "select a from l group by a", "select count(*)::int as a from l", "select max(a) as a from l", "select count(*)::int as a from l group by a",
