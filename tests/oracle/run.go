@@ -154,7 +154,10 @@ func (t *trial) valid(ctx context.Context) error {
 	for _, v := range t.c.Views {
 		t.result.Stats.Views++
 		name := "pg_temp.oracle_" + v.Name
-		err := run(ctx, t.owner, "savepoint v; create view "+name+" as "+t.c.Truth(v))
+		if err := run(ctx, t.owner, "savepoint v"); err != nil { // by itself, as a syntax error in what follows would undo it
+			return err
+		}
+		err := run(ctx, t.owner, "create view "+name+" as "+t.c.Truth(v))
 		if err != nil {
 			t.result.Stats.invalid(t.c.Seed, v, err)
 			err = run(ctx, t.owner, "rollback to v")
