@@ -38,6 +38,8 @@ func (s *script) define(d ddl.Definition) {
 		s.setPath(d)
 	case *ddl.SchemaElements:
 		s.setElements(d)
+	case *ddl.Distribute:
+		s.distribute(d)
 	case *ddl.NotUnderstood:
 		s.notUnderstood(d)
 	case *ddl.CreateTable:

@@ -49,6 +49,7 @@ type Relation struct {
 	Unlogged    bool // a crash empties it, which no trigger sees
 	RowSecurity bool // what is read depends on who reads
 	Open        bool // it has columns besides, which only the server knows
+	Distributed *Distribution
 
 	Query      string   // of a view
 	Comment    string   // on a view

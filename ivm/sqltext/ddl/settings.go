@@ -29,7 +29,7 @@ func schemasOf(n *pg_query.VariableSetStmt) []string {
 	return schemas
 }
 
-// selectStatement reads the two SELECTs that define something: set_config of search_path, and SELECT INTO.
+// selectStatement reads the SELECTs that define something: set_config of search_path, SELECT INTO, and those by which Citus distributes a table.
 func (r *reader) selectStatement(n *pg_query.SelectStmt) {
 	if n.IntoClause != nil {
 		name := r.rangeVar(n.IntoClause.Rel)
@@ -39,8 +39,14 @@ func (r *reader) selectStatement(n *pg_query.SelectStmt) {
 	for _, target := range n.TargetList {
 		call := target.GetResTarget().GetVal().GetFuncCall()
 		names := sqltext.Strings(call.GetFuncname())
-		if len(names) > 0 && names[len(names)-1] == "set_config" && len(call.Args) == 3 && constant(call.Args[0]) == "search_path" {
+		if len(names) == 0 {
+			continue
+		}
+		switch name := names[len(names)-1]; {
+		case name == "set_config" && len(call.Args) == 3 && constant(call.Args[0]) == "search_path":
 			r.add(&SearchPath{place: r.at(0), Schemas: schemaList(constant(call.Args[1]))})
+		case name == "create_distributed_table" || name == "create_distributed_table_concurrently" || name == "create_reference_table":
+			r.distribute(call, name == "create_reference_table")
 		}
 	}
 }
