@@ -27,7 +27,11 @@ func Generate(s *spec.Spec, released ...upgrade.Manifest) (*artifact.Extension, 
 		if errs = plan.Check(s); !errs.Empty() {
 			return nil, errs
 		}
-		return artifact.Fixed(s, fixed.Files(s)), errs
+		sharded := plan.Sharded(s, errs)
+		if !errs.Empty() {
+			return nil, errs
+		}
+		return artifact.Fixed(s, fixed.Files(s, sharded)), errs
 	}
 	names := plan.Trace(s, released, errs)
 	planned, made := objectsOf(names.Spec, names, errs)

@@ -1,6 +1,10 @@
 package fixed
 
 import (
+	"fmt"
+	"strings"
+	"time"
+
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 )
@@ -21,7 +25,11 @@ var citus = target{
 
 // onCitus creates everything, in an order in which it can be created.
 func onCitus(s *spec.Spec, view Extension) []object {
-	all := schemas("citus", append(view.Schemas, view.Internal()))
+	var all []object
+	if len(view.StreamTables) > 0 {
+		all = append(all, object{sql: render.Must("citus/stream_sequential.sql", view)})
+	}
+	all = append(all, schemas("citus", append(view.Schemas, view.Internal()))...)
 	add := func(template string, data any) object {
 		all = append(all, create(template, data))
 		return all[len(all)-1]
@@ -66,13 +74,9 @@ func onCitus(s *spec.Spec, view Extension) []object {
 		add("citus/outbox_due", o)
 		delegate("citus/outbox_poll_at", o, o.Deliveries)
 	}
-	if len(view.Inboxes)+len(view.Outboxes) > 0 {
-		run("citus/reference_table", add("citus/pgt_shards", view).signature())
-		add("citus/pgt_find_shards", view)
-		run("citus/find_shards", view)
-		add("citus/pgt_shard_keys", view)
-		add("citus/tick", view)
-	}
+	all = append(all, shards(view)...)
+	all = append(all, streamTables(view)...)
+	add("citus/tick", view)
 	if len(view.Inboxes) > 0 {
 		for _, function := range []string{"inbox_receive", "inbox_receive_many", "inbox_claim", "pgt_aggregate", "inbox_mark_processed", "inbox_mark_processed_many", "inbox_mark_failed"} {
 			add("citus/"+function, view)
@@ -98,6 +102,18 @@ func onCitus(s *spec.Spec, view Extension) []object {
 	return append(all, citusRoles(s, view)...)
 }
 
+// shards knows the shards of the tables of messages.
+func shards(view Extension) []object {
+	if len(view.Tables()) == 0 {
+		return nil
+	}
+	table := create("citus/pgt_shards", view)
+	return []object{
+		table, {sql: render.Must("citus/reference_table.sql", table.signature())}, create("citus/pgt_find_shards", view),
+		{sql: render.Must("citus/find_shards.sql", view)}, create("citus/pgt_shard_keys", view),
+	}
+}
+
 // citusRoles grants the roles of a spec what they need. Functions run with the rights of their callers, and anybody may call them: Citus does not pass on GRANT ON
 // FUNCTION where a schema needs quotes.
 func citusRoles(s *spec.Spec, view Extension) []object {
@@ -110,7 +126,7 @@ func citusRoles(s *spec.Spec, view Extension) []object {
 			{"select, update", list(inboxTables(view))}, {"select", list(messageViews(view))}, {"select", list(append(outboxTables(view), shardTable(view)...))},
 			{"select, update, delete", list(deliveries(view))}, {"select", groupTable(view)},
 		}},
-		role{s.Roles.Monitor, "a monitor: statistics, but no message", []grant{{"select", list(statsViews(view))}}})
+		role{s.Roles.Monitor, "a monitor: statistics, but no message", []grant{{"select", list(append(statsViews(view), stateTable(view)...))}}})
 }
 
 // deliveries are the tables of events that consumer groups await.
@@ -130,6 +146,14 @@ func groupTable(view Extension) string {
 	return view.Schema() + ".pgt_consumer_groups"
 }
 
+// stateTable is the table of stream tables, if there are any.
+func stateTable(view Extension) []Name {
+	if len(view.StreamTables) == 0 {
+		return nil
+	}
+	return []Name{{view.SchemaName, "pgt_stream_tables"}}
+}
+
 func shardTable(view Extension) []Name {
 	if len(view.Tables()) == 0 {
 		return nil
@@ -143,7 +167,7 @@ func citusNotes(view Extension) string {
 		out += "\n## Exactly once\n\nClaim, work and mark in one transaction, and pass the `aggregate_id` of the claim to the mark, which then goes to one node. " +
 			"If `inbox_mark_processed` returns false, roll back.\n"
 	}
-	return out + "\n## Background work\n\nThe procedure `tick` does it; the script `.pg_cron.sql` beside the migrations has pg_cron call it each minute on the coordinator.\n"
+	return out + "\n## Background work\n\nThe procedure `tick` does it; the script `.pg_cron.sql` beside the migrations has pg_cron call it on the coordinator.\n"
 }
 
 // Internal is the schema of what users do not call, as SQL.
@@ -151,3 +175,27 @@ func (e Extension) Internal() string { return ident(e.InternalName) }
 
 // Tables are the distributed tables that users know.
 func (e Extension) Tables() []Name { return append(inboxTables(e), outboxTables(e)...) }
+
+// TickEvery is how often pg_cron is to run background work: once a minute, or as often as the shortest schedule of a stream table says.
+func (e Extension) TickEvery() string {
+	least := time.Minute
+	for _, t := range e.StreamTables {
+		least = min(least, t.Schedule)
+	}
+	if least >= time.Minute {
+		return "* * * * *"
+	}
+	return fmt.Sprintf("%d seconds", max(1, int(least.Seconds())))
+}
+
+// Work is what background work does, for its header.
+func (e Extension) Work() string {
+	works := []string{"retention", "dead letters", "shards that are new"}
+	switch {
+	case len(e.StreamTables) == 0:
+		return strings.Join(works[:2], ", ") + ", and " + works[2]
+	case len(e.Tables()) == 0:
+		return "refreshes of stream tables"
+	}
+	return "refreshes of stream tables, " + strings.Join(works[:2], ", ") + ", and " + works[2]
+}

@@ -1,5 +1,6 @@
-// Package fixed turns a spec for CockroachDB or Citus into SQL and its reference: inboxes and event outboxes, by templates of their own. Such a spec becomes
-// files only: no command connects to the server, and nothing is upgraded. cockroach.go and citus.go hold the parts of one server.
+// Package fixed turns a spec for CockroachDB or Citus into SQL and its reference: inboxes and event outboxes, and on Citus stream tables, by templates of their own.
+// Such a spec becomes files only: no command connects to the server, and nothing is upgraded. cockroach.go and citus.go hold the parts of one server, and sharded.go
+// the stream tables of Citus.
 package fixed
 
 import (
@@ -12,8 +13,9 @@ import (
 )
 
 // Files are the artifacts of a valid spec, by name: contents by slash-separated path below the output directory.
-func Files(s *spec.Spec) map[string]map[string]string {
+func Files(s *spec.Spec, sharded []render.Sharded) map[string]map[string]string {
 	view := viewOf(s)
+	view.StreamTables = sharded
 	on := cockroach
 	if s.Extension.Target == spec.TargetCitus {
 		on = citus
@@ -76,6 +78,7 @@ type object struct {
 	name Name
 	args []string // types of a function
 	sql  string
+	down string // removes it, where that is no plain DROP
 }
 
 // create renders one statement. It is parsed, with its body, by PostgreSQL's parser: what that refuses is a bug in a template.
@@ -88,7 +91,7 @@ func create(template string, data any) object {
 	if err != nil || made.Kind == "" {
 		panic(fmt.Sprintf("template %s does not create one object: %v\n%s", template, err, sql))
 	}
-	return object{made.Kind, Name{made.Schema, made.Name}, made.Args, sql}
+	return object{kind: made.Kind, name: Name{made.Schema, made.Name}, args: made.Args, sql: sql}
 }
 
 // signature names the object for GRANT and DROP.
@@ -101,6 +104,9 @@ func (o object) signature() string {
 
 // drop removes the object if it is there; empty for what goes with its table, and for what others may use.
 func (o object) drop() string {
+	if o.down != "" {
+		return o.down
+	}
 	switch o.kind {
 	case "table", "view", "function", "procedure", "sequence":
 		return fmt.Sprintf("drop %s if exists %s;\n", o.kind, o.signature())

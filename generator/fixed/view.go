@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
@@ -18,7 +19,9 @@ type Extension struct {
 	Inboxes       []Inbox
 	Outboxes      []Outbox
 	Groups        []spec.ConsumerGroup
+	StreamTables  []render.Sharded
 	InternalName  string // the schema of what users do not call
+	SchemaName    string // the extension's
 }
 
 // Inbox is what templates know of an inbox.
@@ -58,7 +61,7 @@ type Outbox struct {
 func viewOf(s *spec.Spec) Extension {
 	view := Extension{
 		Name: s.Extension.Name, Version: s.Extension.Version, Target: s.Extension.Target, Schemas: []string{ident(s.Extension.Schema)}, Groups: s.ConsumerGroups,
-		InternalName: spec.InternalSchema(s.Extension.Schema),
+		InternalName: spec.InternalSchema(s.Extension.Schema), SchemaName: s.Extension.Schema,
 	}
 	for n := range s.Inboxes {
 		i := &s.Inboxes[n]

@@ -15,6 +15,7 @@ type target struct {
 	server                                    string // its name, as errors have it
 	runs                                      string // what runs a script
 	extension, inbox, outbox, group, settings []string
+	table                                     []string // of stream tables
 	artifacts                                 []string
 	reserved                                  string            // a schema that belongs to the server; or empty
 	instead                                   map[string]string // what to do without an option
@@ -67,22 +68,25 @@ var targets = map[string]target{
 		inbox:     []string{"name", "schema", "event_id", "journal", "dead_letter", "stats", "max_retries", "retention", "retry"},
 		outbox:    []string{"name", "retention"},
 		group:     []string{"name", "outbox", "auto_offset_reset", "max_attempts"},
+		table:     []string{"name", "query", "query_file", "refresh_mode", "schedule"},
 		settings:  []string{"inbox_processed_retention_hours", "inbox_dlq_retention_hours", "outbox_retention_hours"},
 		artifacts: []string{ArtifactMigrations, ArtifactDocs},
 		instead: map[string]string{
-			"postgres":      "leave it out; the SQL is for Citus 11.1 and later",
-			"stream_tables": "leave it out; only inboxes and event outboxes are generated for Citus",
-			"schema":        "leave it out; DDL is read for stream tables, which this target does not have",
-			"notify":        "leave it out, and poll; notifications of a worker do not reach other servers",
-			"schedule":      "leave it out; call tick() as often as retention is to run",
-			"max_attempts":  "leave it out; a claim that rolls back leaves no trace to count",
-			"health":        "leave it out, and read <inbox>_stats",
-			"renamed_from":  "no upgrades are generated for this target; rename the tables by ALTER TABLE",
-			"ordering":      "leave it out; messages of a shard are claimed in the order in which they are due",
-			"priority":      "leave it out; messages of a shard are claimed in the order in which they are due",
-			"table":         "leave it out; the table of an inbox is managed on this target",
-			"roles":         "name roles of the whole extension",
-			"segment_rows":  "leave it out; the table is distributed",
+			"postgres":     "leave it out; the SQL is for Citus 11.1 and later",
+			"immediate":    "use refresh_mode differential; the tables are on other servers than the statement that changes them",
+			"cron":         "use a duration, such as 1m",
+			"outbox":       "leave it out; publish events of your own into an outbox of this target",
+			"indexes":      "leave it out, and create the index on the stream table's table of rows, which docs/citus.md names",
+			"notify":       "leave it out, and poll; notifications of a worker do not reach other servers",
+			"schedule":     "leave it out; call tick() as often as retention is to run",
+			"max_attempts": "leave it out; a claim that rolls back leaves no trace to count",
+			"health":       "leave it out, and read <inbox>_stats",
+			"renamed_from": "no upgrades are generated for this target; rename the tables by ALTER TABLE",
+			"ordering":     "leave it out; messages of a shard are claimed in the order in which they are due",
+			"priority":     "leave it out; messages of a shard are claimed in the order in which they are due",
+			"table":        "leave it out; the table of an inbox is managed on this target",
+			"roles":        "name roles of the whole extension",
+			"segment_rows": "leave it out; the table is distributed",
 		},
 		orElse: "leave it out; docs/citus.md lists what this target has",
 	},
@@ -99,7 +103,9 @@ func (c checker) target() {
 		c.report(c.Extension.Field("schema"), reservedOnTarget, c.Extension.Schema, on.server)
 	}
 	for _, ddl := range c.Schema {
-		c.lacking(ddl.At, "schema", "DDL of source tables")
+		if on.table == nil {
+			c.lacking(ddl.At, "schema", "DDL of source tables")
+		}
 	}
 	for _, a := range c.Artifacts {
 		if !slices.Contains(on.artifacts, a.Value) && a.Value != "" {
@@ -114,7 +120,7 @@ func (c checker) target() {
 		}
 	}
 	for _, t := range c.StreamTables {
-		c.lacking(t.Field("name"), "stream_tables", "stream tables")
+		c.tableOnTarget(t, on.table)
 	}
 	for _, g := range c.ConsumerGroups {
 		if on.group == nil {
@@ -131,6 +137,21 @@ func (c checker) target() {
 		if i.Given("schema") && i.Schema == on.reserved {
 			c.report(i.Field("schema"), reservedOnTarget, i.Schema, on.server)
 		}
+	}
+}
+
+// tableOnTarget reports what a target does not have of a stream table.
+func (c checker) tableOnTarget(t StreamTable, has []string) {
+	if has == nil {
+		c.lacking(t.Field("name"), "stream_tables", "stream tables")
+		return
+	}
+	c.lacks(fmt.Sprintf("stream table %q", t.Name), t.Place, has)
+	if t.RefreshMode == RefreshImmediate {
+		c.lacking(t.Field("refresh_mode"), t.RefreshMode, "refresh mode "+t.RefreshMode)
+	}
+	if t.Schedule.Cron != "" || t.Schedule.Calculated {
+		c.lacking(t.Field("schedule"), "cron", "schedule "+t.Schedule.String())
 	}
 }
 

@@ -127,3 +127,41 @@ func (r *renaming) text() string {
 	}
 	return out.String() + r.query[at:]
 }
+
+// ReplaceTables puts other SQL in the place of tables that a query reads, under the names that they have in it. A query that cannot be parsed stays whole.
+func ReplaceTables(query string, by func(schema, name string) (sql string, ok bool)) string {
+	reads, err := ReadsOf(query)
+	if err != nil {
+		return query
+	}
+	tree, _ := Parse(query)
+	tables := map[int]bool{}
+	for _, t := range reads.Tables {
+		tables[t.Pos] = true
+	}
+	r := renaming{query: query}
+	walk(tree.Stmts[0].Stmt, func(message any) bool {
+		switch m := message.(type) {
+		case *pg_query.ColumnRef:
+			if len(m.Fields) > 2 {
+				at := int(m.Location)
+				r.edits = append(r.edits, edit{at, r.end(at, 2), Ident(m.Fields[1].GetString_().GetSval())})
+			}
+		case *pg_query.RangeVar:
+			sql, ok := by(m.Schemaname, m.Relname)
+			if !ok || !tables[int(m.Location)] {
+				break
+			}
+			if m.Alias == nil {
+				sql += " as " + Ident(m.Relname)
+			}
+			parts := 1
+			if m.Schemaname != "" {
+				parts = 2
+			}
+			r.edits = append(r.edits, edit{int(m.Location), r.end(int(m.Location), parts), sql})
+		}
+		return true
+	})
+	return r.text()
+}

@@ -25,3 +25,23 @@ func TestRenameTables(t *testing.T) {
 		}
 	}
 }
+
+func TestReplaceTables(t *testing.T) {
+	by := func(schema, name string) (string, bool) {
+		sql, ok := map[string]string{".totals": "one", "public.totals": "one", `.it's`: "two"}[schema+"."+name]
+		return sql, ok
+	}
+	for query, want := range map[string]string{
+		"select total from totals":                                       "select total from one as totals",
+		"SELECT totals.total, t.* FROM totals, public . totals AS t":     "SELECT totals.total, t.* FROM one as totals, one AS t",
+		"select public.totals.total from public.totals -- totals":        "select totals.total from one as totals -- totals",
+		"with totals as (select 1 as a) select totals.a from totals":     "with totals as (select 1 as a) select totals.a from totals",
+		`select "it's".a, 'totals' from "it's" x(a), other`:              `select "it's".a, 'totals' from two x(a), other`,
+		"select (select max(totals.x) from totals t) from app.totals, y": "select (select max(totals.x) from one t) from app.totals, y",
+		"select from where": "select from where",
+	} {
+		if got := ReplaceTables(query, by); got != want {
+			t.Errorf("%s\nbecomes %s\nwant    %s", query, got, want)
+		}
+	}
+}

@@ -17,22 +17,29 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
+// specs are the folders of testdata whose scripts were reviewed.
+var specs = []string{"shop", "tables"}
+
 // TestGolden compares what is generated with what was reviewed.
 func TestGolden(t *testing.T) {
-	files := installed.Files(t, filepath.Join("testdata", "shop", "spec.yaml"))
-	golden.CompareFiles(t, filepath.Join("testdata", "shop"), files)
-	want := []string{"docs/README.md", "migrations/shop_1.0.0.down.sql", "migrations/shop_1.0.0.pg_cron.sql", "migrations/shop_1.0.0.up.sql"}
-	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
-		t.Errorf("files are %v, want %v", got, want)
+	for _, name := range specs {
+		files := installed.Files(t, filepath.Join("testdata", name, "spec.yaml"))
+		golden.CompareFiles(t, filepath.Join("testdata", name), files)
+		want := []string{"docs/README.md", "migrations/shop_1.0.0.down.sql", "migrations/shop_1.0.0.pg_cron.sql", "migrations/shop_1.0.0.up.sql"}
+		if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
+			t.Errorf("files of %s are %v, want %v", name, got, want)
+		}
 	}
 }
 
 // TestLinesAreShort holds lines of SQL to what a review tool shows.
 func TestLinesAreShort(t *testing.T) {
-	for path, text := range installed.Files(t, filepath.Join("testdata", "shop", "spec.yaml")) {
-		for n, line := range strings.Split(text, "\n") {
-			if length := utf8.RuneCountInString(line); length > 140 && strings.HasSuffix(path, ".sql") {
-				t.Errorf("%s:%d has %d characters", path, n+1, length)
+	for _, name := range specs {
+		for path, text := range installed.Files(t, filepath.Join("testdata", name, "spec.yaml")) {
+			for n, line := range strings.Split(text, "\n") {
+				if length := utf8.RuneCountInString(line); length > 140 && strings.HasSuffix(path, ".sql") {
+					t.Errorf("%s %s:%d has %d characters", name, path, n+1, length)
+				}
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -43,7 +44,7 @@ func nodes(workers int) ([]*commandtest.Server, error) {
 			Install: install, TCP: true, Preload: []string{"citus"},
 			Settings: map[string]string{
 				"max_prepared_transactions": "100", "max_connections": "300", "citus.node_conninfo": "sslmode=disable", "citus.shard_count": "8",
-				"citus.recover_2pc_interval": "1s", "citus.enable_statistics_collection": "off",
+				"citus.recover_2pc_interval": "1s", "citus.enable_statistics_collection": "off", "wal_level": "logical", "max_replication_slots": "20", "max_worker_processes": "40", "max_logical_replication_workers": "10",
 			},
 		})
 		if err != nil {
@@ -54,9 +55,22 @@ func nodes(workers int) ([]*commandtest.Server, error) {
 				return nil, err
 			}
 		}
+		if err := allowPlugins(s); err != nil {
+			return nil, err
+		}
 		started = append(started, s)
 	}
 	return started[:workers+1], nil
+}
+
+// allowPlugins lets Citus decode what is written to a shard that is split, on minor versions that ask for it.
+func allowPlugins(s *commandtest.Server) error {
+	known, err := s.Psql("-Atc", "select count(*) from pg_settings where name = 'output_plugin_libraries'")
+	if err != nil || strings.TrimSpace(known) == "0" {
+		return err
+	}
+	_, err = s.Psql("-c", "alter system set output_plugin_libraries = 'pgoutput', 'test_decoding', 'citus'", "-c", "select pg_reload_conf()")
+	return err
 }
 
 var databases atomic.Int64
@@ -93,9 +107,14 @@ func clusterOf(t testing.TB, name string, workers int) *cluster {
 		}
 	})
 	if name != "" {
-		c.install(t, installed.Migration(t, filepath.Join("testdata", name, "spec.yaml"), "up"))
+		c.install(t, migration(t, name))
 	}
 	return c
+}
+
+func migration(t testing.TB, name string) string {
+	t.Helper()
+	return installed.Migration(t, filepath.Join("testdata", name, "spec.yaml"), "up")
 }
 
 // install runs a script on the coordinator in one transaction.

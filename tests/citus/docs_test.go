@@ -3,6 +3,7 @@
 package citus
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,16 +27,18 @@ func TestDocs(t *testing.T) {
 	}
 	c := newCluster(t, "")
 	conn := c.connect(t, 0)
-	ran := 0
+	ran, ddl := 0, "" // the SQL before a spec is the DDL of its tables
 	for _, found := range block.FindAllStringSubmatch(string(text), -1) {
 		if found[1] == "yaml" {
-			path := filepath.Join(t.TempDir(), "spec.yaml")
-			if err := os.WriteFile(path, []byte(found[2]), 0o666); err != nil {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "spec.yaml")
+			if err := errors.Join(os.WriteFile(path, []byte(found[2]), 0o666), os.WriteFile(filepath.Join(dir, "schema.sql"), []byte(ddl), 0o666)); err != nil {
 				t.Fatal(err)
 			}
 			c.install(t, installed.Migration(t, path, "up"))
 			continue
 		}
+		ddl = found[2]
 		parts := strings.Split(found[2], ";")
 		for n, statement := range parts[:len(parts)-1] {
 			comment, _, _ := strings.Cut(parts[n+1], "\n")
