@@ -2,6 +2,7 @@ package ivm
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -65,6 +66,17 @@ func (s *sharder) of(n algebra.Node) sharded {
 		return sharded{}
 	case *algebra.Filter, *algebra.Join:
 		return s.joined(n)
+	case *algebra.Outer:
+		if n.Full {
+			below := s.beside(n.Left, n.Right, n.On)
+			if below.sharded {
+				s.report("a full join is not computed shard by shard", below.table, -1)
+			}
+			return below
+		}
+		return s.beside(n.Left, n.Right, n.On)
+	case *algebra.Semi:
+		return s.beside(n.Left, n.Right, n.On)
 	case *algebra.Project:
 		return s.passed(s.of(n.Input), n.Items)
 	case *algebra.Aggregate:
@@ -131,6 +143,24 @@ func (s *sharder) joined(n algebra.Node) sharded {
 	for _, l := range leaves[1:] {
 		if !overlap(found.keys, l.keys) {
 			s.report(fmt.Sprintf("the join must compare the distribution columns of %s and %s", leaves[0].table.SQLName(), l.table.SQLName()), l.table, -1)
+		}
+	}
+	return found
+}
+
+// beside: a row of the left side meets, on its node, all rows of the right side that it is compared with. A row that meets none is there, too.
+func (s *sharder) beside(left, right algebra.Node, on []algebra.Scalar) sharded {
+	found, other := s.of(left), s.of(right)
+	switch {
+	case !other.sharded:
+	case !found.sharded:
+		s.report("rows that are kept or tested must be those of a distributed table, as "+other.table.SQLName()+" is", other.table, -1)
+	default:
+		equal := maps.Clone(found.keys)
+		for s.spread(equal, on) {
+		}
+		if !overlap(equal, other.keys) {
+			s.report(fmt.Sprintf("the join must compare the distribution columns of %s and %s", found.table.SQLName(), other.table.SQLName()), other.table, -1)
 		}
 	}
 	return found
