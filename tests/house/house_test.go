@@ -37,7 +37,7 @@ var rooms = map[string][]string{
 	"ivm":                  {"ivm/algebra", "ivm/algebra/props", "ivm/apply", "ivm/catalog", "ivm/delta", "ivm/diag", "ivm/emit", "ivm/resolve", "ivm/rewrite", "ivm/sqltext"},
 	"ivm/emit":             {"ivm/algebra", "ivm/apply", "ivm/catalog", "ivm/sqltext"},
 	"ivm/apply":            {"ivm/algebra", "ivm/catalog", "ivm/sqltext"},
-	"ivm/rewrite":          {"ivm/algebra"},
+	"ivm/rewrite":          {"ivm/algebra", "ivm/algebra/props", "ivm/sqltext"},
 	"ivm/delta":            {"ivm/algebra", "ivm/algebra/props", "ivm/sqltext"},
 	"ivm/resolve":          {"ivm/algebra", "ivm/algebra/props", "ivm/catalog", "ivm/diag", "ivm/sqltext", "ivm/typing"},
 	"ivm/typing":           {"ivm/catalog", "ivm/diag", "ivm/sqltext"},
