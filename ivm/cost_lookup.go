@@ -90,18 +90,12 @@ func (l lookup) linked(n algebra.Node, known []algebra.ColID) []algebra.ColID {
 	for _, e := range props.Equalities(l.conds) {
 		for _, sides := range [][2]algebra.Scalar{{e.Left, e.Right}, {e.Right, e.Left}} {
 			id, isColumn := sides[0].Column()
-			if isColumn && slices.Contains(n.Columns(), id) && !slices.Contains(ids, id) && madeOf(sides[1], known) {
+			if isColumn && slices.Contains(n.Columns(), id) && !slices.Contains(ids, id) && sides[1].MadeOf(known) {
 				ids = append(ids, id)
 			}
 		}
 	}
 	return ids
-}
-
-// madeOf reports whether an expression reads columns, and known ones only.
-func madeOf(s algebra.Scalar, known []algebra.ColID) bool {
-	ids := s.Columns()
-	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id algebra.ColID) bool { return !slices.Contains(known, id) })
 }
 
 // renamed are the columns below a projection that the given ones are.

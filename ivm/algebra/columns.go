@@ -7,6 +7,8 @@
 package algebra
 
 import (
+	"slices"
+
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -61,10 +63,25 @@ func (s Scalar) Column() (ColID, bool) {
 	return ColID(id), ok
 }
 
+// MadeOf reports whether the expression reads columns, and none but these.
+func (s Scalar) MadeOf(columns []ColID) bool {
+	ids := s.Columns()
+	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id ColID) bool { return !slices.Contains(columns, id) })
+}
+
 // Item is a computed column.
 type Item struct {
 	ID   ColID
 	Expr Scalar
+}
+
+// Same are columns as they are.
+func Same(cols []ColID) []Item {
+	items := make([]Item, len(cols))
+	for i, id := range cols {
+		items[i] = Item{ID: id, Expr: Ref(id)}
+	}
+	return items
 }
 
 // TypeOf is the type of an expression over columns, as SQL; empty where only the server knows.

@@ -62,7 +62,7 @@ func (c Calculus) Restrict(n algebra.Node, keys []algebra.Item, affected algebra
 	}
 	cols := n.Columns()
 	if !branched {
-		return &algebra.Project{Input: some, Items: same(cols)}
+		return &algebra.Project{Input: some, Items: algebra.Same(cols)}
 	}
 	return &algebra.Union{Cols: cols, From: []algebra.Branch{{Input: some, Cols: cols}, {Input: null, Cols: cols}}}
 }
@@ -71,13 +71,4 @@ func (c Calculus) Restrict(n algebra.Node, keys []algebra.Item, affected algebra
 func neverNull(rows *props.Facts, e algebra.Scalar) bool {
 	id, ok := e.Column()
 	return ok && rows.NotNull(id)
-}
-
-// same are columns as they are.
-func same(cols []algebra.ColID) []algebra.Item {
-	items := make([]algebra.Item, len(cols))
-	for i, id := range cols {
-		items[i] = algebra.Item{ID: id, Expr: algebra.Ref(id)}
-	}
-	return items
 }

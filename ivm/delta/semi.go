@@ -1,8 +1,6 @@
 package delta
 
 import (
-	"slices"
-
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/algebra/props"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -42,26 +40,20 @@ func (c Calculus) semi(n *algebra.Semi) algebra.Node {
 func (c Calculus) matched(n *algebra.Semi, rows, changes algebra.Node) algebra.Node {
 	join, p := &algebra.Join{Left: rows}, &algebra.Project{Input: changes}
 	for _, e := range props.Equalities(n.On) {
-		if madeOf(e.Left, n.Right) && madeOf(e.Right, n.Left) {
+		if e.Left.MadeOf(n.Right.Columns()) && e.Right.MadeOf(n.Left.Columns()) {
 			e.Left, e.Right = e.Right, e.Left
 		}
 		key := c.columns.InfoOf(e.Right)
-		if madeOf(e.Left, n.Left) && madeOf(e.Right, n.Right) && key.Equality.Comparable() {
+		if e.Left.MadeOf(n.Left.Columns()) && e.Right.MadeOf(n.Right.Columns()) && key.Equality.Comparable() {
 			item := algebra.Item{ID: c.columns.New(key), Expr: e.Right}
 			p.Items, join.On = append(p.Items, item), append(join.On, equal(e.Left, algebra.Ref(item.ID)))
 		}
 	}
 	if len(p.Items) > 0 {
 		join.Right = &algebra.Distinct{Input: p}
-		return &algebra.Project{Input: join, Items: same(rows.Columns())}
+		return &algebra.Project{Input: join, Items: algebra.Same(rows.Columns())}
 	}
 	return &algebra.Semi{Left: rows, Right: changes, On: n.On, AnySign: true}
-}
-
-// madeOf reports whether an expression reads columns of a node, and no others.
-func madeOf(e algebra.Scalar, n algebra.Node) bool {
-	ids := e.Columns()
-	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id algebra.ColID) bool { return !slices.Contains(n.Columns(), id) })
 }
 
 func equal(l, r algebra.Scalar) algebra.Scalar {

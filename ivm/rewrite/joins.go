@@ -80,7 +80,7 @@ func (b *joined) filtered(leaf algebra.Node) algebra.Node {
 func (b *joined) take(columns []algebra.ColID) []algebra.Scalar {
 	var taken, rest []algebra.Scalar
 	for _, c := range b.conds {
-		if read := c.Columns(); len(read) > 0 && within(read, columns) {
+		if c.MadeOf(columns) {
 			taken = append(taken, c)
 		} else {
 			rest = append(rest, c)

@@ -52,7 +52,7 @@ func (r restriction) join(n *algebra.Join, on []algebra.Scalar) algebra.Node {
 		// S ⋈ (L ⟕ γ(X)) = (S ⋈ L) ⟕ γ(X), if the conditions read S and L only
 		join := &algebra.Join{Left: n.Left, Right: outer.Left, On: n.On}
 		if algebra.Verify(join) == nil {
-			return &algebra.Project{Input: r.node(&algebra.Outer{Left: join, Right: outer.Right, On: outer.On}), Items: refs(n.Columns())}
+			return &algebra.Project{Input: r.node(&algebra.Outer{Left: join, Right: outer.Right, On: outer.On}), Items: algebra.Same(n.Columns())}
 		}
 	}
 	left, right := r.sides(n.Left, n.Right, on)
@@ -79,7 +79,7 @@ func (r restriction) sides(changed, other algebra.Node, on []algebra.Scalar) (al
 		}
 		id, ok := e.Right.Column()
 		info := r.columns.InfoOf(e.Left)
-		if !ok || !slices.Contains(other.Columns(), id) || !reads(e.Left, changed) || !info.Equality.Comparable() || !r.alike(e) {
+		if !ok || !slices.Contains(other.Columns(), id) || !e.Left.MadeOf(changed.Columns()) || !info.Equality.Comparable() || !r.alike(e) {
 			continue
 		}
 		item := algebra.Item{ID: r.columns.New(info), Expr: e.Left}
@@ -92,11 +92,6 @@ func (r restriction) sides(changed, other algebra.Node, on []algebra.Scalar) (al
 		return rows, restricted
 	}
 	return changed, other
-}
-
-// reads reports whether an expression reads columns of a node, and no others.
-func reads(e algebra.Scalar, n algebra.Node) bool {
-	return len(e.Columns()) > 0 && within(e.Columns(), n.Columns())
 }
 
 // alike reports whether both sides of an equality have one type. Of two types, a value of one may equal several of the other that differ.
@@ -156,7 +151,7 @@ func (r restriction) joined(n, keys algebra.Node, ties []tie) algebra.Node {
 	for _, t := range ties {
 		join.On = append(join.On, algebra.Scalar{Expr: sqltext.Equals(t.expr.Expr, sqltext.Column(int(t.key)))})
 	}
-	return &algebra.Project{Input: join, Items: refs(n.Columns())}
+	return &algebra.Project{Input: join, Items: algebra.Same(n.Columns())}
 }
 
 // both are the ties of the two sides of a join: what its conditions say is equal to a tied column is tied, too.
@@ -180,7 +175,7 @@ func (r restriction) both(left, right algebra.Node, on []algebra.Scalar, ties []
 // appendFirst adds the first of expressions that are equal which reads columns of a node only.
 func appendFirst(ties []tie, n algebra.Node, exprs []algebra.Scalar, key algebra.ColID) []tie {
 	for _, e := range exprs {
-		if reads(e, n) {
+		if e.MadeOf(n.Columns()) {
 			return append(ties, tie{e, key})
 		}
 	}
@@ -202,14 +197,6 @@ func below(ties []tie, items []algebra.Item) []tie {
 		}
 	}
 	return all
-}
-
-func refs(ids []algebra.ColID) []algebra.Item {
-	items := make([]algebra.Item, len(ids))
-	for i, id := range ids {
-		items[i] = algebra.Item{ID: id, Expr: algebra.Ref(id)}
-	}
-	return items
 }
 
 // isChanged reports whether a node comes from changes, or from groups that they have changed.
