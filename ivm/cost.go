@@ -109,6 +109,8 @@ func (v *view) climb(c *Cost, s *algebra.Source, above []algebra.Node) {
 				l.enter(n.Left, l.linked(n.Left, from.Columns()))
 			}
 			l.semi(n)
+		case *algebra.Top:
+			lookup{cost: c, group: true}.enter(n.Input, n.Keys)
 		case *algebra.Aggregate:
 			l := lookup{cost: c, group: true, when: v.rereads(n)}
 			if l.when != Never {

@@ -19,7 +19,7 @@ func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog
 		errs.Add(SyntaxError(pos, err))
 		return nil
 	}
-	return CompileParsed(parsed, query, pos, known, errs)
+	return CompileParsed(parsed, query, pos, known, Limits{}, errs)
 }
 
 // CheckDDL has the queries and expressions of DDL checked that is added to a catalog from now on. Made reports what is generated, which DDL may name.
@@ -28,7 +28,7 @@ func CheckDDL(known *catalog.Catalog, errs *diag.List, made func(schema, name st
 }
 
 // CompileParsed is Compile for a query that was parsed before.
-func CompileParsed(parsed sqltext.Query, query string, pos func(offset int) diag.Pos, known *catalog.Catalog, errs *diag.List) *Plan {
+func CompileParsed(parsed sqltext.Query, query string, pos func(offset int) diag.Pos, known *catalog.Catalog, limits Limits, errs *diag.List) *Plan {
 	before := errs.Len()
 	columns := &algebra.Columns{}
 	v := newView(columns)
@@ -39,7 +39,8 @@ func CompileParsed(parsed sqltext.Query, query string, pos func(offset int) diag
 	v.wholeIfEmpty(pos(0))
 	v.refuseHuge(pos(0))
 	afterPass("resolve", v.Root)
-	v.Root = through(viewPasses(columns), v.Root)
+	v.unlimit(limits)
+	v.Root = through(viewPasses(columns, v.props), v.Root)
 	v.refuseUnseen(pos(0))
 	v.choose()
 	v.storage = v.stored()

@@ -99,6 +99,15 @@ func (v *view) relied() map[algebra.ColID]bool {
 				}
 			}
 		}
+		if top, ok := n.(*algebra.Top); ok {
+			for _, id := range top.Keys {
+				if v.props.Of(top.Input).NotNull(id) {
+					for _, from := range v.losable(top.Input, id) {
+						relied[from] = true
+					}
+				}
+			}
+		}
 		groups, ok := n.(*algebra.Aggregate)
 		if !ok || v.groups != nil && groups == v.groups.Node && !v.storage.Hashed() {
 			return

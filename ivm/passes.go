@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/algebra/props"
 	"github.com/pgsluice/sluice/ivm/rewrite"
 )
 
@@ -14,8 +15,9 @@ type pass struct {
 }
 
 // viewPasses are the stages between resolving and differentiating, in order.
-func viewPasses(columns *algebra.Columns) []pass {
+func viewPasses(columns *algebra.Columns, known *props.Props) []pass {
 	return []pass{
+		{"total order", rewrite.TotalOrder(columns, known)},
 		{"group distinct", rewrite.GroupDistinct(columns)},
 		{"inner joins", rewrite.InnerJoins},
 		{"order joins", rewrite.OrderJoins},

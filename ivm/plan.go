@@ -1,6 +1,8 @@
 package ivm
 
 import (
+	"slices"
+
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/apply"
 	"github.com/pgsluice/sluice/ivm/catalog"
@@ -29,6 +31,7 @@ type Plan struct {
 	Needs     []Need    // what the SQL takes for granted of each table that is followed
 
 	Groups    bool // rows are grouped anywhere in the view
+	Firsts    bool // it has first rows of something, and says which they are where the query leaves it open
 	PicksKeys bool // groups may show keys that are equal and not the same, so that the query itself may pick other ones
 	OwnNames  bool // nothing that it computes depends on the search path
 
@@ -61,6 +64,7 @@ func (v *view) plan(known *catalog.Catalog) *Plan {
 	}
 	p.Raw = p.AddsUp || v.strategy == MergeRows && apply.Linear(v.Root) && v.safe()
 	p.Groups, p.PicksKeys = v.groupsRows()
+	p.Firsts = v.Root != nil && holdsFirsts(v.Root)
 	for i, o := range v.Output {
 		info := algebra.Info{}
 		if o.ID != 0 {
@@ -107,9 +111,15 @@ func (v *view) safe() bool {
 
 // Shown are the view's columns as expressions over stored row alias, and the conditions under which a stored row is in the view.
 func (p *Plan) Shown(alias string) (list, conds []string) {
+	list, conds = p.shown(alias)
+	return list[:len(p.Storage.Visible)], conds
+}
+
+// shown is Shown with the columns that only the limit reads.
+func (p *Plan) shown(alias string) (list, conds []string) {
 	g := p.view.groups
 	if g == nil {
-		return emit.Plainly(p.Storage.Visible, alias), nil
+		return emit.Plainly(slices.Concat(p.Storage.Visible, p.view.hiddenNames()), alias), nil
 	}
 	state := &algebra.Values{}
 	for _, name := range g.Columns() {
@@ -136,7 +146,7 @@ func (p *Plan) Accumulate(row, added string) []string {
 type Draw func(algebra.Node, *algebra.Columns) string
 
 // Tree draws the view's tree; nothing if the view can only be recomputed.
-func (p *Plan) Tree(draw Draw) string { return p.draw(p.view.Root, draw) }
+func (p *Plan) Tree(draw Draw) string { return p.draw(p.view.shownTree(), draw) }
 
 // DeltaTree draws how the view, or the input of its groups, changes, as the delta rules have it.
 func (p *Plan) DeltaTree(draw Draw) string { return p.draw(p.view.delta(), draw) }

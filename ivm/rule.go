@@ -16,6 +16,9 @@ const (
 
 // rule describes how an operator of the view's tree is followed.
 func (v *view) rule(n algebra.Node) string {
+	if top, ok := n.(*algebra.Top); ok && v.limit != nil && top.Input == v.Root {
+		return shownRule
+	}
 	groups, rule, above := v.storedGroups()
 	if groups == nil {
 		return delta.Rule(n)

@@ -83,6 +83,12 @@ func (s *sharder) of(n algebra.Node) sharded {
 		return s.groups(n)
 	case *algebra.Union:
 		return s.union(n)
+	case *algebra.Top:
+		below := s.of(n.Input)
+		if below.sharded {
+			s.report("first rows are not computed shard by shard", below.table, -1)
+		}
+		return below
 	case *algebra.Distinct:
 		below := s.of(n.Input)
 		if below.sharded && len(below.keys) == 0 {

@@ -36,6 +36,11 @@ func (v *view) stored() apply.Storage {
 			known[o.Name] = v.columns.Info(o.ID)
 		}
 	}
+	if v.limit != nil {
+		for _, h := range v.limit.hidden {
+			known[h.name] = v.columns.Info(h.id)
+		}
+	}
 	for i, k := range s.Identity {
 		info := known[k.Name]
 		if k.Column != 0 {
@@ -79,16 +84,17 @@ func (v *view) layout() apply.Storage {
 		return s
 	case RescanKeys:
 		s.Identity = v.keysOf(v.aggregate())
-		s.Stored = slices.Concat(s.Visible, apply.Hidden(s.Identity, s.Visible))
+		s.Stored = slices.Concat(s.Visible, v.hiddenNames())
+		s.Stored = append(s.Stored, apply.Hidden(s.Identity, s.Visible)...)
 		return s
 	case MergeRows:
 		s.Identity = v.rowKey()
 	}
-	s.Stored = s.Visible
+	s.Stored = slices.Concat(s.Visible, v.hiddenNames())
 	if s.Identity == nil {
 		s.Repeats = true
-		for i, name := range s.Visible {
-			s.Identity = append(s.Identity, apply.Key{Name: name, Nullable: v.Root == nil || !v.props.Of(v.Root).NotNull(v.Output[i].ID)})
+		for i, name := range s.Stored {
+			s.Identity = append(s.Identity, apply.Key{Name: name, Nullable: v.Root == nil || !v.props.Of(v.Root).NotNull(v.Root.Columns()[i])})
 		}
 	}
 	return s

@@ -18,6 +18,7 @@ type view struct {
 	groups   *apply.Groups // where accumulators of groups are stored
 	storage  apply.Storage
 	rules    calculus
+	limit    *limit            // of the rows that people see; nil: they see all that are stored
 	only     *catalog.Relation // the one table that changes; nil: any may
 }
 

@@ -1,6 +1,7 @@
 package ivm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -106,7 +107,7 @@ func (w world) evaluate(n algebra.Node) zset {
 func (w world) compute(n algebra.Node) zset {
 	out := zset{}
 	switch n.(type) {
-	case *algebra.Aggregate, *algebra.Bag, *algebra.Consolidate: // which add up
+	case *algebra.Aggregate, *algebra.Top, *algebra.Bag, *algebra.Consolidate: // which add up
 		if w.unsigned {
 			return support(w.signs(true).evaluate(n))
 		}
@@ -161,6 +162,8 @@ func (w world) compute(n algebra.Node) zset {
 		w.semi(n, out)
 	case *algebra.Aggregate:
 		w.aggregate(n, out)
+	case *algebra.Top:
+		w.top(n, out)
 	default:
 		panic(fmt.Sprintf("no meaning of %T", n))
 	}
@@ -276,6 +279,58 @@ func (w world) aggregate(n *algebra.Aggregate, out zset) {
 		}
 		out.add(row, 1)
 	}
+}
+
+// top keeps the first rows of each key.
+func (w world) top(n *algebra.Top, out zset) {
+	groups := map[string][]binding{}
+	bag(w.evaluate(n.Input)).rows(func(row []value, times int) {
+		b := bind(n.Input.Columns(), row)
+		key := fmt.Sprint(b.row(n.Keys))
+		for range times {
+			groups[key] = append(groups[key], b)
+		}
+	})
+	offset, count := 0, 1000
+	if !n.Offset.Expr.IsZero() {
+		offset = eval(n.Offset.Expr, nil).n
+	}
+	if !n.Count.Expr.IsZero() {
+		count = eval(n.Count.Expr, nil).n
+	}
+	for _, rows := range groups {
+		slices.SortFunc(rows, func(a, b binding) int { return cmp.Or(before(n.Order, a, b), before(n.Then, a, b)) })
+		for i, b := range rows {
+			equal := n.Ties && i >= offset+count && before(n.Order, rows[offset+count-1], b) == 0
+			if i >= offset && (i < offset+count || equal) {
+				out.add(b.row(n.Columns()), 1)
+			}
+		}
+	}
+}
+
+// before compares two rows in an order.
+func before(order []sqltext.SortItem, a, b binding) int {
+	for _, item := range order {
+		x, y := eval(item.Expr, a), eval(item.Expr, b)
+		var less int
+		switch {
+		case x.null && y.null:
+		case x.null || y.null:
+			nullsFirst := item.Nulls == sqltext.NullsFirst || item.Nulls == sqltext.NullsLarge && item.Desc
+			if less = 1; x.null == nullsFirst {
+				less = -1
+			}
+		case item.Desc:
+			less = cmp.Compare(y.n, x.n)
+		default:
+			less = cmp.Compare(x.n, y.n)
+		}
+		if less != 0 {
+			return less
+		}
+	}
+	return 0
 }
 
 // folded is an aggregate over the rows of a group.

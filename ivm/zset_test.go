@@ -21,7 +21,8 @@ var one = func() []string {
 		"select a from l where a in (select a from r)", "select a from l where a not in (select a from r)", "select a from l where a > all (select a from r)", "select a from l where a <> any (select a from r)",
 		"select a from l where not exists (select from r)", "select a from l group by a", "select count(*)::int as a from l", "select max(a) as a from l", "select count(*)::int as a from l group by a",
 		"select a from l where a = (select max(a) from r)", "select (select count(*)::int from r where r.a = l.a) as a from l", "select a from l where a < (select sum(r.a) from r where r.a = l.a)",
-		"select a from l where a in (select a from r group by a having count(*) > 1)",
+		"select a from l where a in (select a from r group by a having count(*) > 1)", "select a from l order by a limit 1", "select a from l order by a desc nulls last limit 2 offset 1",
+		"select a from l order by a fetch first 1 rows with ties", "select distinct on (a) a from l", "select distinct on (l.a) r.a from l join r on r.a >= l.a order by l.a, r.a desc",
 	}
 	outer := []string{
 		"select a from (%s) q where a > 1", "select distinct a from (%s) q", "select a, count(*) as n from (%s) q group by a", "select max(a) as a, count(*) as n from (%s) q",

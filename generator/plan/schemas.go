@@ -27,10 +27,27 @@ func (p *planner) computes(n int) (path, query string) {
 	switch {
 	case view.Strategy != ivm.Recompute && view.OwnNames:
 		return ownPath, view.Recompute.Rows()
-	case view.PicksKeys:
+	case view.PicksKeys || view.Firsts || view.LimitBy("r") != "":
 		return searchPathOf(p.spec), view.Recompute.Rows()
 	}
 	return searchPathOf(p.spec), sqltext.Body(p.spec.StreamTables[n].Query.Text)
+}
+
+// compared is what the rows of a stream table are compared with where its query does not say it: without the limit, and where that leaves open which rows are
+// the first ones of something, as they are followed.
+func (p *planner) compared(n int, t *render.StreamTable) string {
+	view := p.compiled.views[n]
+	switch {
+	case view.Firsts:
+		query := "select " + t.Shown("r") + " from (\n" + view.Recompute.Rows() + "\n) r"
+		if shown := t.ShownIf("r"); shown != "" {
+			query += "\nwhere " + shown
+		}
+		return query
+	case t.Limited():
+		return sqltext.Unlimited(sqltext.Body(p.spec.StreamTables[n].Query.Text))
+	}
+	return ""
 }
 
 // searchPath is where names in queries are looked up.

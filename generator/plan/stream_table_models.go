@@ -40,7 +40,7 @@ func storage(view *ivm.Plan) render.Storage {
 	of := view.Storage
 	s := render.Storage{
 		Visible: of.Visible, Stored: of.Stored, Repeats: of.Repeats, Hashed: of.Hashed(), Paired: of.Paired(),
-		ShownAs: remembered(view.Shown), Same: of.Same, HashOf: of.HashOf, Grouped: view.Strategy == ivm.MergeGroups, AddsUp: view.AddsUp,
+		ShownAs: remembered(view.Shown), LimitBy: view.LimitBy, Same: of.Same, HashOf: of.HashOf, Grouped: view.Strategy == ivm.MergeGroups, AddsUp: view.AddsUp,
 	}
 	for _, k := range of.Identity {
 		s.Identity = append(s.Identity, k.Name)

@@ -112,6 +112,7 @@ func (p *planner) table(n, order int) render.StreamTable {
 	table.Definition = p.definition(n)
 	table.Indexes = p.indexes(t, &table)
 	p.recompute(&table, view)
+	table.Compared = p.compared(n, &table)
 	if inbox := p.inboxOf(t); inbox != nil {
 		table.Grants = given(p.spec.Roles.Consumer, inbox.Roles.Consumer)
 	}

@@ -17,7 +17,7 @@ func publishes(s *spec.Spec) bool {
 // outbox builds the view model of the outbox that a stream table has or can be given; nil if it can have none.
 func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 	of := &p.spec.StreamTables[n]
-	if !publishes(p.spec) || t.Immediate && of.Outbox == nil || t.Shape.Name != "" {
+	if !publishes(p.spec) || t.Immediate && of.Outbox == nil || t.Shape.Name != "" || t.Limited() {
 		return nil
 	}
 	names, base := p.outboxNames[n], "outbox_"+p.base(of)

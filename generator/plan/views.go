@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/catalog"
@@ -56,9 +58,28 @@ func (c *compiler) view(n int) *ivm.Plan {
 		return nil
 	}
 	if q := c.parsed[n]; q != nil {
-		return ivm.CompileParsed(q, query.Text, query.Pos, c.known, c.errs)
+		return ivm.CompileParsed(q, query.Text, query.Pos, c.known, c.limits(n), c.errs)
 	}
 	return ivm.Compile(query.Text, query.Pos, c.known, c.errs)
+}
+
+// limits says which rows are stored of a query with LIMIT. What others read must be what people see.
+func (c *compiler) limits(n int) ivm.Limits {
+	t := &c.spec.StreamTables[n]
+	return ivm.Limits{All: t.RefreshMode != spec.RefreshFull && t.Outbox == nil && !c.isFollowed(n), Cheap: t.RefreshMode == spec.RefreshAuto}
+}
+
+// isFollowed reports whether another stream table may follow the changes of one.
+func (c *compiler) isFollowed(n int) bool {
+	for m, q := range c.parsed {
+		if m == n || q == nil || c.spec.StreamTables[m].RefreshMode == spec.RefreshFull {
+			continue
+		}
+		if slices.ContainsFunc(sqltext.Tables(q), func(ref *sqltext.TableRef) bool { return c.means(ref, &c.spec.StreamTables[n]) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // compileSources compiles the stream tables that a query reads, and reports whether all went well with them.
@@ -73,7 +94,7 @@ func (c *compiler) compileSources(n int) bool {
 	for _, ref := range sqltext.Tables(q) {
 		for m := range c.spec.StreamTables {
 			other := &c.spec.StreamTables[m]
-			if other.Relation.Name != ref.Name || ref.Schema != "" && ref.Schema != other.Relation.Schema || c.meansAnother(ref, other) {
+			if !c.means(ref, other) {
 				continue
 			}
 			if c.state[m] == begun {
@@ -90,10 +111,13 @@ func (c *compiler) compileSources(n int) bool {
 	return well
 }
 
-// meansAnother reports whether a name in a query is that of something that is known already and is not this stream table.
-func (c *compiler) meansAnother(ref *sqltext.TableRef, t *spec.StreamTable) bool {
+// means reports whether a name in a query is that of a stream table, and not of something else that is known already.
+func (c *compiler) means(ref *sqltext.TableRef, t *spec.StreamTable) bool {
+	if t.Relation.Name != ref.Name || ref.Schema != "" && ref.Schema != t.Relation.Schema {
+		return false
+	}
 	known := c.known.Relation(ref.Schema, ref.Name)
-	return known != nil && (known.Kind != catalog.StreamTable || known.Schema != t.Relation.Schema)
+	return known == nil || known.Kind == catalog.StreamTable && known.Schema == t.Relation.Schema
 }
 
 // add makes a stream table a source for others.

@@ -128,8 +128,11 @@ func (t StreamTable) SpecIndexes() []string {
 	return statements
 }
 
-// ViewQuery is the query of the view that users see. It is a join, which costs nothing: PostgreSQL would let writes through to a view of one table.
-func (t StreamTable) ViewQuery() string {
+// ViewQuery is the query of the view that users see.
+func (t StreamTable) ViewQuery() string { return t.AllRows() + t.LimitBy("r") }
+
+// AllRows is that query without its limit. It is a join, which costs nothing: PostgreSQL would let writes through to a view of one table.
+func (t StreamTable) AllRows() string {
 	query := "select " + t.Shown("r") + " from " + t.Rows.String() + " r cross join "
 	if t.Repeats {
 		query += "generate_series(1, r.__mult)"
@@ -140,6 +143,14 @@ func (t StreamTable) ViewQuery() string {
 		query += " where " + shown
 	}
 	return query
+}
+
+// Limited reports whether users see the first rows only of those that are stored.
+func (t StreamTable) Limited() bool { return t.LimitBy("r") != "" }
+
+// Limits reports whether a stream table is Limited, or has first rows of something.
+func (p Plan) Limits() bool {
+	return p.any(func(t StreamTable) bool { return t.Limited() || t.Compared != "" })
 }
 
 // Strategy is how a delta is applied, with what it does.

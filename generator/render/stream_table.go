@@ -45,6 +45,7 @@ type StreamTableNames struct {
 type Definition struct {
 	Query      string   // as the user wrote it
 	Computes   string   // the same, as what needs no other names has it
+	Compared   string   // what its rows are compared with; empty for the query
 	SearchPath string   // as SQL, for SET
 	OwnPath    string   // the same for what needs no names but the query's functions, operators and types
 	Reads      []string // sources, for people
@@ -61,6 +62,7 @@ type Storage struct {
 	Grouped   bool     // Rows holds accumulators of groups
 	AddsUp    bool     // those of the rows of one log, as they are in it
 	ShownAs   func(alias string) (list, conds []string)
+	LimitBy   func(alias string) string // ORDER BY, LIMIT and OFFSET of what users see; empty: they see all rows
 	HashOf    func(alias string) string // the hash of its identity
 	Same      func(a, b string) string  // the condition that two rows have one identity
 	Repeats   bool                      // Rows has __mult

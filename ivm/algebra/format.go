@@ -69,6 +69,8 @@ func (p *printer) line(n Node) string {
 		return p.aggregate(n)
 	case *Distinct:
 		return "distinct"
+	case *Top:
+		return p.top(n)
 	case *Bag:
 		return "bag"
 	case *Kept:

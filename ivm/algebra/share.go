@@ -51,6 +51,8 @@ func equalNodes(a, b Node) bool {
 		return a.Full == b.(*Outer).Full
 	case *Semi:
 		return a.Anti == b.(*Semi).Anti && a.AnySign == b.(*Semi).AnySign
+	case *Top:
+		return a.same(b.(*Top))
 	case *Aggregate:
 		return a.Global == b.(*Aggregate).Global && len(a.Keys) == len(b.(*Aggregate).Keys)
 	}

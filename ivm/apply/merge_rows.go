@@ -7,7 +7,7 @@ func MergeRows(s Storage, delta algebra.Node) Statement {
 	if delta == nil {
 		return Statement{}
 	}
-	return Statement{Storage: s, Steps: []Step{Rows{Node: delta, Columns: s.Visible}, AddUp{}}}
+	return Statement{Storage: s, Steps: []Step{Rows{Node: delta, Columns: s.Stored}, AddUp{}}}
 }
 
 // MoveRows are the rows that come and go in a statement by which no two changes of one row cancel each other, those of one identity in no order.
@@ -15,7 +15,7 @@ func MoveRows(s Storage, delta algebra.Node, keep bool) Statement {
 	if delta == nil {
 		return Statement{}
 	}
-	return Statement{Storage: s, Steps: []Step{Rows{Node: delta, Columns: s.Visible, Keep: keep, Name: "delta"}}}
+	return Statement{Storage: s, Steps: []Step{Rows{Node: delta, Columns: s.Stored, Keep: keep, Name: "delta"}}}
 }
 
 // RecomputedRows are the affected identities, and the rows that have them now. inline: each is read once.

@@ -32,8 +32,13 @@ func (c Calculus) Affected(n *algebra.Aggregate) algebra.Node {
 	if changes == nil {
 		return nil
 	}
+	return c.keysOf(changes, n.Keys)
+}
+
+// keysOf are the keys of changes, each once.
+func (c Calculus) keysOf(changes algebra.Node, keys []algebra.Item) algebra.Node {
 	p := &algebra.Project{Input: changes}
-	for _, k := range n.Keys {
+	for _, k := range keys {
 		p.Items = append(p.Items, algebra.Item{ID: c.columns.New(c.columns.Info(k.ID)), Expr: k.Expr})
 	}
 	return &algebra.Distinct{Input: p}

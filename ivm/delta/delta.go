@@ -60,6 +60,8 @@ func (c Calculus) of(n algebra.Node) algebra.Node {
 		return c.semi(n)
 	case *algebra.Aggregate:
 		return c.aggregate(n)
+	case *algebra.Top:
+		return c.top(n)
 	}
 	panic(fmt.Sprintf("no rule for %T", n))
 }

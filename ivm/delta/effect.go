@@ -20,7 +20,8 @@ func (e Effect) or(other Effect) Effect {
 }
 
 // EffectOn derives from the effect on each source what a change can do to the rows of n. Operators whose rows are made of one row of each input
-// pass it on; groups that change lose the row that they had and get another, whatever the change was.
+// pass it on; groups that change lose the row that they had and get another, whatever the change was, and a row that
+// comes takes the place of another one among the first.
 func EffectOn(n algebra.Node, source func(*algebra.Source) Effect) Effect {
 	switch n := n.(type) {
 	case *algebra.Source:
@@ -40,7 +41,7 @@ func EffectOn(n algebra.Node, source func(*algebra.Source) Effect) Effect {
 			return Both
 		}
 		return EffectOn(n.Left, source)
-	case *algebra.Aggregate, *algebra.Distinct:
+	case *algebra.Aggregate, *algebra.Distinct, *algebra.Top:
 		if below(n, source).None() {
 			return Effect{}
 		}

@@ -29,6 +29,11 @@ func Rule(n algebra.Node) string {
 		return semiRule
 	case *algebra.Aggregate:
 		return aggregateRule
+	case *algebra.Top:
+		if len(n.Keys) == 0 {
+			return firstRule
+		}
+		return topRule
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ func newWriter(columns *algebra.Columns, leaf func(algebra.Node) (Leaf, bool)) *
 func (w *writer) Add(n algebra.Node, names []string, keep bool) string {
 	c := CTE{Keep: keep}
 	switch n.(type) {
-	case *algebra.Aggregate, *algebra.Consolidate, *algebra.Bag:
+	case *algebra.Aggregate, *algebra.Consolidate, *algebra.Bag, *algebra.Top:
 		c.groups = true
 	}
 	return w.add(c, func(c *CTE) { c.Lines, c.Comment = w.relation(n, names), w.comment(n) })
@@ -97,6 +97,8 @@ func (w *writer) relation(n algebra.Node, names []string) []string {
 		return w.distinct(n, names)
 	case *algebra.Aggregate:
 		return w.aggregate(n, names)
+	case *algebra.Top:
+		return w.top(n, names)
 	}
 	return w.block(n).render(n.Columns(), names)
 }

@@ -107,6 +107,8 @@ func inline(n algebra.Node, known func(algebra.Node) string) string {
 		return inlineUnion(n, below)
 	case *algebra.Aggregate:
 		return "γ(" + below(n.Input) + ")"
+	case *algebra.Top:
+		return "top(" + below(n.Input) + ")"
 	case *algebra.Bag:
 		return below(n.Input)
 	case *algebra.Kept:

@@ -24,8 +24,8 @@ func (r *resolver) aggregates(e sqltext.Expr) bool {
 	return slices.ContainsFunc(e.Children(), r.aggregates)
 }
 
-// group resolves GROUP BY, HAVING and the select list over them.
-func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets []target) relation {
+// group resolves GROUP BY, HAVING and the select list over them; over has an expression over rows become one over the groups.
+func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets []target) (rel relation, over func(algebra.Scalar) algebra.Scalar) {
 	g := &grouper{resolver: r, values: &joining{resolver: r, scope: s}, scope: s, node: &algebra.Aggregate{Input: node}}
 	for _, item := range q.Group {
 		g.add(item, s, targets)
@@ -35,7 +35,7 @@ func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets
 	if len(early) > 0 {
 		g.node.Input = &algebra.Filter{Input: node, Conds: early}
 	}
-	rel := r.project(nil, targets, s, func(t target) algebra.Scalar { return g.over(g.values.bind(t.expr, ""), t.expr.At()) })
+	rel = r.project(nil, targets, s, func(t target) algebra.Scalar { return g.over(g.values.bind(t.expr, ""), t.expr.At()) })
 	for i, side := range g.values.sides {
 		for k, on := range side.on {
 			g.values.sides[i].on[k] = g.over(on, q.Pos)
@@ -46,7 +46,7 @@ func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets
 		input = &algebra.Filter{Input: input, Conds: having}
 	}
 	rel.node = rel.node.With([]algebra.Node{input})
-	return rel
+	return rel, func(e algebra.Scalar) algebra.Scalar { return g.over(e, q.Pos) }
 }
 
 // having resolves HAVING into conditions on groups and on rows. PostgreSQL moves what calls no aggregate below the groups, so that nothing is

@@ -52,46 +52,65 @@ func (o *ordering) items() []sqltext.SortItem {
 	return items
 }
 
-// tail resolves what may stand behind a query, which makes columns of targets if it is a SELECT, and returns the order of its rows, nil if it
-// has none.
-func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, targets []target) *ordering {
+// selected is what a SELECT makes its rows of.
+type selected struct {
+	targets []target
+	on      []sqltext.Expr                      // DISTINCT ON
+	over    func(algebra.Scalar) algebra.Scalar // an expression over rows, over what the columns are computed of; nil of DISTINCT
+}
+
+// tail resolves what may stand behind a query, and DISTINCT ON. of is what it selects; set operations and VALUES have none.
+func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, of selected) relation {
 	if len(t.Locks) > 0 {
 		r.errs.Add(refused(r.pos(at), "FOR "+t.Locks[0].Strength, "it would lock rows on each refresh"))
 	}
-	if !t.Limit.IsZero() || !t.Offset.IsZero() {
-		r.full(first(t.Limit.At(), t.Offset.At(), at), "LIMIT or OFFSET", "order and limit where the stream table is read")
-		for i, e := range []sqltext.Expr{t.Limit, t.Offset} {
-			if e.HasNames() {
-				r.errs.Add(variableLimit(r.pos(max(0, e.At())), limits[i]))
-				continue
+	f := &firsts{resolver: r, rel: rel, over: of.over, place: first(t.Limit.At(), t.Offset.At(), at)}
+	for i, e := range []sqltext.Expr{t.Limit, t.Offset} {
+		if e.IsZero() {
+			continue
+		}
+		if e.HasNames() {
+			r.errs.Add(variableLimit(r.pos(max(0, e.At())), limits[i]))
+			return rel
+		}
+		bound := r.bind(e, &scope{ctes: s.ctes, outer: s.outer}, limits[i])
+		r.checker().Argument(bound.Expr, limits[i], "bigint")
+		f.bound(i, bound)
+	}
+	if len(t.Order) > 0 {
+		order := &ordering{}
+		for _, item := range t.Order {
+			id, bound, ok := r.orderBy(item, s, rel, of.targets, "ORDER BY")
+			if ok {
+				r.checkSorted(item.Expr, id, item.Using)
+			} else {
+				order = unknownOrder
 			}
-			bound := r.bind(e, &scope{ctes: s.ctes, outer: s.outer}, limits[i])
-			r.checker().Argument(bound.Expr, limits[i], "bigint")
-		}
-	}
-	if len(t.Order) == 0 {
-		return nil
-	}
-	order := &ordering{}
-	for _, item := range t.Order {
-		id, ok := r.orderBy(item, s, rel, targets, "ORDER BY")
-		if !ok {
-			order = unknownOrder
-		} else {
-			r.checkSorted(item.Expr, id, item.Using)
-		}
-		if order != unknownOrder {
 			item.Expr = sqltext.Expr{}
-			order.keys = append(order.keys, orderKey{item, id})
+			if order != unknownOrder {
+				order.keys = append(order.keys, orderKey{item, id})
+			}
+			f.sort(item, id, bound)
 		}
+		rel.order = order
 	}
-	return order
+	for _, e := range of.on {
+		id, bound, _ := r.apart().silent().orderBy(sqltext.SortItem{Expr: e}, s, rel, of.targets, "DISTINCT ON")
+		f.key(id, bound)
+	}
+	if f.limited() {
+		r.result.Limit = r.pos(f.place)
+	}
+	if f.ties = t.WithTies; rel.open == nil && (f.limited() || len(f.keys) > 0) {
+		rel.node = f.node()
+	}
+	return rel
 }
 
 var limits = [2]string{"LIMIT", "OFFSET"}
 
-// orderBy resolves an item of ORDER BY: a position or a name of the output, or an expression, which may be one of the output.
-func (r *resolver) orderBy(item sqltext.SortItem, s *scope, rel relation, targets []target, clause string) (algebra.ColID, bool) {
+// orderBy resolves an item of ORDER BY: a position or a name of the output, or an expression, which may be one of the output; other is one that is not.
+func (r *resolver) orderBy(item sqltext.SortItem, s *scope, rel relation, targets []target, clause string) (id algebra.ColID, other algebra.Scalar, ok bool) {
 	e := item.Expr
 	if n, ok := e.Integer(); ok {
 		switch {
@@ -99,21 +118,21 @@ func (r *resolver) orderBy(item sqltext.SortItem, s *scope, rel relation, target
 		case n < 1 || n > len(rel.ids):
 			r.errs.Add(badPosition(r.pos(e.At()), clause, n))
 		default:
-			return rel.ids[n-1], true
+			return rel.ids[n-1], other, true
 		}
-		return 0, false
+		return 0, other, false
 	}
 	if e.IsConstant() && !e.IsBoolean() {
 		r.errs.Add(notInteger(r.pos(max(0, e.At())), clause))
-		return 0, false
+		return 0, other, false
 	}
 	if ref, ok := e.Ref(); ok && len(ref.Parts) == 1 && !ref.Star {
 		if n := slices.Index(rel.names, ref.Parts[0]); n >= 0 {
-			return rel.ids[n], true
+			return rel.ids[n], other, true
 		}
 	}
 	if targets == nil { // of a set operation: names and positions only
-		return 0, false
+		return 0, other, false
 	}
 	bound := r.bind(e, s, "")
 	if clause == "DISTINCT ON" {
@@ -129,9 +148,9 @@ func (r *resolver) orderBy(item sqltext.SortItem, s *scope, rel relation, target
 		return sqltext.Equal(t.expr, e) || sqltext.Equal(r.apart().silent().bind(t.expr, s, "").Expr, bound.Expr)
 	})
 	if n < 0 || n >= len(rel.ids) {
-		return 0, false
+		return 0, bound, false
 	}
-	return rel.ids[n], true
+	return rel.ids[n], other, true
 }
 
 // plain is the column that an expression is, if it is no more than that.

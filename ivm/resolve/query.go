@@ -58,10 +58,7 @@ func (r *resolver) united(q *sqltext.SetOp, left relation, outer *scope) relatio
 	if q.All && (left.order != nil || right.order != nil) {
 		rel.order = unknownOrder
 	}
-	if order := r.tail(q.Tail, q.Pos, inside(outer), rel, nil); order != nil {
-		rel.order = order
-	}
-	return rel
+	return r.tail(q.Tail, q.Pos, inside(outer), rel, selected{})
 }
 
 // union is UNION of two sides with as many columns, of the types that both have in common.
@@ -114,8 +111,7 @@ func (r *resolver) values(q *sqltext.Values, outer *scope) relation {
 		rel.ids, r.types[id] = append(rel.ids, id), typ
 	}
 	node.Cols = rel.ids
-	rel.order = r.tail(q.Tail, q.Pos, s, rel, nil)
-	return rel
+	return r.tail(q.Tail, q.Pos, s, rel, selected{})
 }
 
 // valuesColumn is what is known of a column of a VALUES list, whose values have a type in common.

@@ -17,6 +17,7 @@ type Result struct {
 	Output  []Output
 	Sources []*catalog.Relation // the tables that the query reads, views expanded, each once
 	Views   []*catalog.Relation // the views that were expanded, each once
+	Limit   diag.Pos            // of the last LIMIT or OFFSET
 	// Full says why the query can only be recomputed: empty if it need not be.
 	Full []Reason
 	// Open is the place of a star that stands for columns which only the server knows, so that Output lacks some; nil if all are known.

@@ -20,9 +20,9 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	s.windows = q.Windows
 	targets, open := r.targets(q.Targets, s)
 	var rel relation
-	grouped := r.grouped(q, targets)
-	if grouped {
-		rel = r.group(q, node, s, targets)
+	of := selected{targets: targets, on: q.DistinctOn, over: func(e algebra.Scalar) algebra.Scalar { return e }}
+	if r.grouped(q, targets) {
+		rel, of.over = r.group(q, node, s, targets)
 	} else {
 		values := &joining{resolver: r, scope: s}
 		rel = r.project(nil, targets, s, func(t target) algebra.Scalar { return values.bind(t.expr, "") })
@@ -32,24 +32,18 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	rel.open = open
 	if q.Distinct {
 		r.checkDistinct(rel)
-		rel.node, rel.order = &algebra.Distinct{Input: rel.node}, nil
-	}
-	if len(q.DistinctOn) > 0 {
-		r.full(q.DistinctOn[0].At(), "DISTINCT ON", "")
+		rel.node, rel.order, of.over = &algebra.Distinct{Input: rel.node}, nil, nil
 	}
 	r.checkDistinctOrder(q, s, rel, targets)
 	r.windows(q.Windows, s)
-	if order := r.tail(q.Tail, q.Pos, s, rel, targets); order != nil {
-		rel.order = order
-	}
-	return rel
+	return r.tail(q.Tail, q.Pos, s, rel, of)
 }
 
 // checkDistinctOrder checks that DISTINCT leaves what its rows are sorted by, and that those of DISTINCT ON are sorted by what it names first.
 func (r *resolver) checkDistinctOrder(q *sqltext.Select, s *scope, rel relation, targets []target) {
 	var on []algebra.ColID // 0: not of the output
 	for _, e := range q.DistinctOn {
-		id, _ := r.orderBy(sqltext.SortItem{Expr: e}, s, rel, targets, "DISTINCT ON")
+		id, _, _ := r.orderBy(sqltext.SortItem{Expr: e}, s, rel, targets, "DISTINCT ON")
 		on = append(on, id)
 	}
 	if rel.open != nil || slices.Contains(on, 0) {
@@ -57,7 +51,7 @@ func (r *resolver) checkDistinctOrder(q *sqltext.Select, s *scope, rel relation,
 	}
 	left := slices.Clone(on)
 	for _, item := range q.Order {
-		id, ok := r.apart().silent().orderBy(item, s, rel, targets, "ORDER BY")
+		id, _, ok := r.apart().silent().orderBy(item, s, rel, targets, "ORDER BY")
 		switch {
 		case q.Distinct && !ok:
 			r.errs.Add(unsortedDistinct(r.pos(max(0, item.Expr.At()))))

@@ -79,8 +79,11 @@ func testOf(e sqltext.Expr) (tested, bool) {
 // semi is the semi-join or anti-join that keeps the rows of left for which the condition is true; nil for one whose subquery reads the rows around it in
 // other places than its conditions. In a condition that must be true, NOT IN asks that no comparison is true or null, and x > ALL that each is true.
 func (r *resolver) semi(left algebra.Node, t tested) algebra.Node {
-	pulled := correlation{computed: map[algebra.ColID]algebra.Scalar{}}
-	n := &algebra.Semi{Left: left, Right: pulled.up(t.rel.node), On: pulled.conds, Anti: t.negated != (t.sub.Kind == sqltext.All)}
+	pulled, rows := correlation{computed: map[algebra.ColID]algebra.Scalar{}}, t.rel.node
+	if t.sub.Kind == sqltext.Exists {
+		rows = unlimited(rows)
+	}
+	n := &algebra.Semi{Left: left, Right: pulled.up(rows), On: pulled.conds, Anti: t.negated != (t.sub.Kind == sqltext.All)}
 	if t.sub.Kind != sqltext.Exists {
 		compared, ok := t.compared()
 		if !ok {
@@ -97,6 +100,21 @@ func (r *resolver) semi(left algebra.Node, t tested) algebra.Node {
 	}
 	if !pulled.complete(n) {
 		return nil
+	}
+	return n
+}
+
+// unlimited is a relation that has a row where another one has: there is a first one where there is any.
+func unlimited(n algebra.Node) algebra.Node {
+	switch n := n.(type) {
+	case *algebra.Project:
+		if top, ok := n.Input.(*algebra.Top); ok {
+			return unlimited(top)
+		}
+	case *algebra.Top:
+		if count, ok := n.Count.Expr.Integer(); n.Offset.Expr.IsZero() && (n.Count.Expr.IsZero() || ok && count > 0) {
+			return unlimited(n.Input)
+		}
 	}
 	return n
 }

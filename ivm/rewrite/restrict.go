@@ -114,6 +114,8 @@ func (r restriction) restrict(n, keys algebra.Node, ties []tie) algebra.Node {
 	switch n := n.(type) {
 	case *algebra.Aggregate:
 		return n.With([]algebra.Node{r.joined(n.Input, keys, below(ties, n.Keys))})
+	case *algebra.Top:
+		return n.With([]algebra.Node{r.joined(n.Input, keys, below(ties, algebra.Same(n.Keys)))})
 	case *algebra.Project:
 		return n.With([]algebra.Node{r.restrict(n.Input, keys, below(ties, n.Items))})
 	case *algebra.Filter:
@@ -208,11 +210,12 @@ func (r restriction) isChanged(n algebra.Node) bool {
 	})
 }
 
-// isGrouped reports whether there are groups in a node that have keys and do not come from changes.
+// isGrouped reports whether there are groups in a node, or first rows of some, that have keys and do not come from changes.
 func (r restriction) isGrouped(n algebra.Node) bool {
 	return has(n, r.grouped, func(n algebra.Node) bool {
 		groups, is := n.(*algebra.Aggregate)
-		return is && len(groups.Keys) > 0 && !r.isChanged(n)
+		top, first := n.(*algebra.Top)
+		return (is && len(groups.Keys) > 0 || first && len(top.Keys) > 0) && !r.isChanged(n)
 	})
 }
 

@@ -154,8 +154,10 @@ func (e Expr) SubqueryID() any {
 }
 
 // SQL prints the item as ORDER BY wants it.
-func (s SortItem) SQL() string {
-	sql := s.Expr.SQL()
+func (s SortItem) SQL() string { return s.Over(s.Expr.SQL()) }
+
+// Over prints the item with another expression.
+func (s SortItem) Over(sql string) string {
 	if s.Using.Name != "" {
 		sql += " using " + s.Using.SQL()
 	}

@@ -22,7 +22,7 @@ func NameInUsing(text string, at int, name string) int {
 		switch {
 		case t.Token == pg_query.Token_USING:
 			listed = true
-		case t.Token == pg_query.Token_ASCII_41: // a closing parenthesis
+		case t.Token == closeParen:
 			listed = false
 		case listed && Identifier(text[at+int(t.Start):at+int(t.End)]) == name:
 			return at + int(t.Start)

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	openParen = pg_query.Token_ASCII_40
-	comma     = pg_query.Token_ASCII_44
+	openParen  = pg_query.Token_ASCII_40
+	closeParen = pg_query.Token_ASCII_41
+	comma      = pg_query.Token_ASCII_44
 )
 
 // DollarTag matches the tag that begins a dollar-quoted string.

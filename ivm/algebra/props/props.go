@@ -73,6 +73,8 @@ func (p *Props) derive(n algebra.Node) *Facts {
 		f.paired = f.paired && !n.Full
 	case *algebra.Semi:
 		f.keep(p.Of(n.Left))
+	case *algebra.Top:
+		f.keep(p.Of(n.Input))
 	case *algebra.Filter:
 		f.keep(p.Of(n.Input))
 		p.restrict(f, n.Conds)
