@@ -22,15 +22,15 @@ var Core = []string{
 	"partition", "partitioned table", "child table", "parent table",
 	"distinct", "union", "union all", "coercion", "null-safe join",
 	"left join", "right join", "full join", "exists", "not exists", "in", "not in", "any", "all",
-	"scalar subquery", "correlated subquery",
+	"scalar subquery", "correlated subquery", "distinct on", "top n", "order by",
 }
 
 // Rest is what other SQL the generator knows.
 var Rest = []string{
 	"exists in expression",
 	"intersect", "except", "intersect all", "except all",
-	"window", "distinct on", "top n", "lateral", "set-returning function", "grouping sets", "recursive", "more aggregates",
-	"stable functions", "whole row", "order by",
+	"window", "lateral", "set-returning function", "grouping sets", "recursive", "more aggregates",
+	"stable functions", "whole row",
 }
 
 var inCore = func() map[string]bool {

@@ -7,15 +7,20 @@ import (
 	"github.com/pgsluice/sluice/tests/oracle/tree"
 )
 
-// rest is a way to make a query with SQL of Rest, nil most of the time.
+// rest is a way to make a query with less common SQL, nil most of the time.
 func (q *queries) rest(depth int) func() result {
-	if !q.options.All || q.chance(60) {
+	seldom := 90
+	if q.options.All {
+		seldom = 60
+	}
+	if q.options.Simple || q.chance(seldom) {
 		return nil
 	}
-	make := weighted(q.random, []choice[func(int) (result, bool)]{
-		{5, q.window}, {3, q.distinctOn}, {3, q.top}, {4, q.setOperation}, {5, q.lateral}, {2, q.recursive}, {1, q.wholeRow},
-	})
-	r, ok := make(depth)
+	makes := []choice[func(int) (result, bool)]{{3, q.distinctOn}, {3, q.top}}
+	if q.options.All {
+		makes = append(makes, []choice[func(int) (result, bool)]{{5, q.window}, {4, q.setOperation}, {5, q.lateral}, {2, q.recursive}, {1, q.wholeRow}}...)
+	}
+	r, ok := weighted(q.random, makes)(depth)
 	if !ok {
 		return nil
 	}
@@ -65,7 +70,14 @@ func (q *queries) top(depth int) (result, bool) {
 		return s.result(), true
 	}
 	q.use("top n")
-	s.tail.Kids = append(s.tail.Kids, leaf("", order+"\nlimit "+itoa(q.between(1, 6))+q.one("", "", " offset 2")))
+	if q.chance(30) { // by something else first
+		order = "\norder by " + pick(q.random, terms).node.String() + "," + strings.TrimPrefix(order, "\norder by")
+	}
+	limit := "\nlimit " + itoa(q.between(1, 6)) + q.one("", "", " offset 2")
+	if q.chance(15) {
+		limit = "\n" + q.one("", "", "offset 1 ") + "fetch first 2 rows with ties"
+	}
+	s.tail.Kids = append(s.tail.Kids, leaf("", order+limit))
 	s.rows, s.most = 4, 6
 	// In parentheses, so that it may stand in a union.
 	r := s.result()
