@@ -1,6 +1,6 @@
 // Package ivm compiles a view to the SQL that keeps a table equal to it.
 //
-// Files call downwards: ivm, plan, sharded, immediate, statements, cost, cost_lookup, rule, needs, storage, sql, strategy, view, passes, whole, size, settings, qualified,
+// Files call downwards: ivm, plan, sharded, immediate, statements, cost, cost_lookup, rule, needs, storage, sql, strategy, view, passes, whole, limit, size, settings, qualified,
 // internal, problems.
 package ivm
 

@@ -3,12 +3,9 @@ package ivm
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/emit"
 	"github.com/pgsluice/sluice/ivm/resolve"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Limits says what becomes of LIMIT and OFFSET.
@@ -24,8 +21,8 @@ type Limits struct {
 // limit is the LIMIT of the view that people see over all rows that are stored.
 type limit struct {
 	top    *algebra.Top // over the columns of the view's tree, and without it
-	sorted []int    // the places of what is sorted by among the columns of the view's tree
-	hidden []hidden // the last of these columns, which people do not see
+	sorted []int        // the places of what is sorted by among the columns of the view's tree
+	hidden []hidden     // the last of these columns, which people do not see
 }
 
 type hidden struct {
@@ -143,24 +140,4 @@ func (v *view) shownTree() algebra.Node {
 		return v.Root
 	}
 	return v.limit.top.With([]algebra.Node{v.Root})
-}
-
-// LimitBy is the ORDER BY, LIMIT and OFFSET of the view that people see, over row alias of all that are stored; empty if those are the rows that people see.
-func (p *Plan) LimitBy(alias string) string {
-	l := p.view.limit
-	if l == nil {
-		return ""
-	}
-	exprs, _ := p.shown(alias)
-	var order []string
-	for i, at := range l.sorted {
-		item := l.top.Order[i]
-		item.Expr = sqltext.Expr{}
-		order = append(order, item.Over(exprs[at]))
-	}
-	text := emit.Limit(l.top)
-	if len(order) > 0 {
-		text = " order by " + strings.Join(order, ", ") + text
-	}
-	return text
 }

@@ -2,6 +2,7 @@ package ivm
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/apply"
@@ -9,6 +10,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/emit"
 	"github.com/pgsluice/sluice/ivm/resolve"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Plan says all of how a view is stored and followed.
@@ -126,6 +128,26 @@ func (p *Plan) shown(alias string) (list, conds []string) {
 		state.Cols = append(state.Cols, p.Columns.New(algebra.Info{Name: name}))
 	}
 	return emit.Shown(p.view.Root, g, p.Columns, state, alias)
+}
+
+// LimitBy is the ORDER BY, LIMIT and OFFSET of the view that people see, over row alias of all that are stored; empty if those are the rows that people see.
+func (p *Plan) LimitBy(alias string) string {
+	l := p.view.limit
+	if l == nil {
+		return ""
+	}
+	exprs, _ := p.shown(alias)
+	var order []string
+	for i, at := range l.sorted {
+		item := l.top.Order[i]
+		item.Expr = sqltext.Expr{}
+		order = append(order, item.Over(exprs[at]))
+	}
+	text := emit.Limit(l.top)
+	if len(order) > 0 {
+		text = " order by " + strings.Join(order, ", ") + text
+	}
+	return text
 }
 
 // LostIf is the condition that group merged, as it is stored after change d, may have lost an extreme; empty if the view has none.

@@ -25,6 +25,11 @@ type Info struct {
 	Equality catalog.Equality
 }
 
+// Ordered reports whether the values can be sorted, and are the same where none is before the other.
+func (i Info) Ordered() bool {
+	return !i.Varied && i.Type != "" && (i.Equality == catalog.OrderedEquality || i.Equality == catalog.HashedEquality)
+}
+
 // Columns are the columns of one compilation. Numbers are never used again.
 type Columns struct {
 	infos []Info

@@ -5,7 +5,6 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/algebra/props"
-	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -25,8 +24,8 @@ func TotalOrder(columns *algebra.Columns, known *props.Props) func(algebra.Node)
 			total := *top
 			for _, id := range top.Columns() {
 				item := sqltext.SortItem{Expr: sqltext.Column(int(id))}
-				switch info := columns.Info(id); {
-				case info.Varied || info.Type == "" || info.Equality < catalog.OrderedEquality || info.Equality == catalog.UnknownEquality:
+				switch {
+				case !columns.Info(id).Ordered():
 					item.Expr = imageOf(id)
 				case slices.Contains(sorted, id):
 					continue
