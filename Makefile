@@ -125,6 +125,10 @@ verify-generate: ## fail if out/ is not what specs/ generate
 bench: deps ## measure claim, mark, insert and the views against plain tables
 	go run ./tests/bench -write docs/benchmarks.md
 
+.PHONY: bench-tpch
+bench-tpch: deps ## measure the queries of TPC-H as stream tables, SF=0.1 is their scale factor
+	go run ./tests/bench -run '^tpch/' -tpch $(or $(SF),0.1)
+
 .PHONY: fmt
 fmt: ## format the Go code
 	go fmt ./...

@@ -32,6 +32,7 @@ const (
 	frozenSection    = "views/frozen"
 	tellSection      = "views/outbox"
 	scaleSection     = "many objects"
+	tpchSection      = "tpch/refresh"
 )
 
 // commits are the values of synchronous_commit that are measured.
@@ -55,7 +56,7 @@ func (c benchCase) title() string {
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
 	for _, cases := range [][]benchCase{
 		claimCases(), leaseCases(), flatCases(), insertCases(), windowCases(), orderingCases(), latencyCases(), healthCases(), outboxCases(), gapCases(), wakeCases(),
-		refreshCases(), logCases(), immediateCases(), frozenCases(), tellCases(), compileCases(), scaleCases(),
+		refreshCases(), logCases(), immediateCases(), frozenCases(), tellCases(), compileCases(), scaleCases(), tpchCases(),
 	} {
 		for _, c := range cases {
 			if pattern.MatchString(c.title()) {

@@ -24,6 +24,7 @@ type config struct {
 	Locale  string  // of the database, by ICU; empty: C.UTF-8
 	Backlog float64 // scales how many messages wait
 	Sales   int     // rows of the views' table of facts
+	TPCH    float64 // scale factor
 }
 
 func parse(args []string, out io.Writer) (config, error) {
@@ -45,6 +46,7 @@ func parse(args []string, out io.Writer) (config, error) {
 	flags.StringVar(&c.Locale, "locale", "en-US", "ICU locale of the database, whose rules text is compared by; empty: C.UTF-8")
 	flags.Float64Var(&c.Backlog, "backlog", 1, "scales how many messages wait before a turn")
 	flags.IntVar(&c.Sales, "sales", 1_000_000, "rows of the table that the views read")
+	flags.Float64Var(&c.TPCH, "tpch", 0.01, "scale factor of the tables of TPC-H, which have 8.6 million rows at 1")
 	if err := flags.Parse(args); err != nil {
 		return c, err
 	}
@@ -67,6 +69,8 @@ func (c config) check(rest []string) error {
 		return fmt.Errorf("unexpected argument %q", rest[0])
 	case c.Seconds <= 0 || c.Rounds < 1 || c.Minutes <= 0 || c.Backlog <= 0:
 		return errors.New("-seconds, -rounds, -minutes and -backlog must be positive")
+	case c.TPCH < 0.001:
+		return errors.New("-tpch must be at least 0.001")
 	case c.Sales < 10_000:
 		return errors.New("-sales must be at least 10000")
 	case c.Payload < minPayload || c.Types < 1:
