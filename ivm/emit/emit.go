@@ -4,6 +4,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -124,7 +125,7 @@ func (w *writer) find(n algebra.Node) Leaf {
 		n, keep = kept.Input, true
 	}
 	if !ok {
-		leaf = Leaf{Columns: map[algebra.ColID]string{}, Signed: true}
+		leaf = Leaf{Columns: map[algebra.ColID]string{}, Signed: !w.countsOnce(n)}
 		names := w.names(n.Columns())
 		for i, id := range n.Columns() {
 			leaf.Columns[id] = names[i]
@@ -134,6 +135,23 @@ func (w *writer) find(n algebra.Node) Leaf {
 	}
 	w.done[n], w.done[of] = leaf, leaf
 	return leaf
+}
+
+// countsOnce reports whether the rows of a node count once each. Whether there is one is then asked by EXISTS, which PostgreSQL makes a join of: a sum of
+// multiplicities is computed for each row that asks, and took seconds for a thousand changed rows of TPC-H's query 18.
+func (w *writer) countsOnce(n algebra.Node) bool {
+	switch n.(type) {
+	case *algebra.Aggregate, *algebra.Top, *algebra.Bag, *algebra.Distinct, *algebra.Values:
+		return true
+	case *algebra.Source:
+		leaf, ok := w.leaf(n)
+		return ok && !leaf.Signed && !leaf.Taken
+	case *algebra.Changes, *algebra.Negate, *algebra.Consolidate:
+		return false
+	case *algebra.Semi:
+		return w.countsOnce(n.Inputs()[0])
+	}
+	return !slices.ContainsFunc(n.Inputs(), func(in algebra.Node) bool { return !w.countsOnce(in) })
 }
 
 // names gives columns the names that people know them by, each once.
