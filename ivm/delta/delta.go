@@ -19,15 +19,17 @@ type Calculus struct {
 	props   *props.Props
 	// changed describes which occurrences of tables have changes to account for.
 	changed func(*algebra.Source) bool
+	single  bool // the changes are those of one statement on one table
 	done    map[algebra.Node]algebra.Node
 }
 
 // New returns a calculus; changed describes which occurrences of tables have changes to account for, nil that all have.
 func New(columns *algebra.Columns, known *props.Props, changed func(*algebra.Source) bool) Calculus {
+	single := changed != nil
 	if changed == nil {
 		changed = func(*algebra.Source) bool { return true }
 	}
-	return Calculus{columns: columns, props: known, changed: changed, done: map[algebra.Node]algebra.Node{}}
+	return Calculus{columns: columns, props: known, changed: changed, single: single, done: map[algebra.Node]algebra.Node{}}
 }
 
 // Of returns Δn, the same one each time, and nil where nothing can change.

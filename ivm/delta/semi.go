@@ -31,14 +31,22 @@ func (c Calculus) semi(n *algebra.Semi) algebra.Node {
 		c.done[n.Left] = left
 		terms = append(terms, test(left, n.Right))
 	}
-	matched := &algebra.Kept{Input: c.matched(n, algebra.Before(n.Left, left), right)}
-	terms = append(terms, test(matched, n.Right), &algebra.Negate{Input: test(matched, algebra.Before(n.Right, right))})
+	tied := c.ties(n, right)
+	matched := &algebra.Kept{Input: tied.matched(algebra.Before(n.Left, left))}
+	terms = append(terms, test(matched, n.Right), &algebra.Negate{Input: test(matched, tied.before(n.Right, c.single))})
 	return sum(n.Columns(), terms)
 }
 
-// matched are those of rows, of the left side, that changed rows of the right side may match.
-func (c Calculus) matched(n *algebra.Semi, rows, changes algebra.Node) algebra.Node {
-	join, p := &algebra.Join{Left: rows}, &algebra.Project{Input: changes}
+// ties are the equalities by which changed rows of the right side find those of both sides.
+type ties struct {
+	of          *algebra.Semi
+	changes     algebra.Node
+	keys        algebra.Node // of changes, each once; nil if there are no equalities
+	left, right []algebra.Scalar
+}
+
+func (c Calculus) ties(n *algebra.Semi, changes algebra.Node) ties {
+	t, p := ties{of: n, changes: changes}, &algebra.Project{Input: changes}
 	for _, e := range props.Equalities(n.On) {
 		if e.Left.MadeOf(n.Right.Columns()) && e.Right.MadeOf(n.Left.Columns()) {
 			e.Left, e.Right = e.Right, e.Left
@@ -46,14 +54,32 @@ func (c Calculus) matched(n *algebra.Semi, rows, changes algebra.Node) algebra.N
 		key := c.columns.InfoOf(e.Right)
 		if e.Left.MadeOf(n.Left.Columns()) && e.Right.MadeOf(n.Right.Columns()) && key.Equality.Comparable() {
 			item := algebra.Item{ID: c.columns.New(key), Expr: e.Right}
-			p.Items, join.On = append(p.Items, item), append(join.On, equal(e.Left, algebra.Ref(item.ID)))
+			p.Items = append(p.Items, item)
+			t.left, t.right = append(t.left, equal(e.Left, algebra.Ref(item.ID))), append(t.right, equal(e.Right, algebra.Ref(item.ID)))
 		}
 	}
 	if len(p.Items) > 0 {
-		join.Right = &algebra.Distinct{Input: p}
-		return &algebra.Project{Input: join, Items: algebra.Same(rows.Columns())}
+		t.keys = &algebra.Distinct{Input: p}
 	}
-	return &algebra.Semi{Left: rows, Right: changes, On: n.On, AnySign: true}
+	return t
+}
+
+// matched are those of rows, of the left side, that changed rows of the right side may match.
+func (t ties) matched(rows algebra.Node) algebra.Node {
+	if t.keys == nil {
+		return &algebra.Semi{Left: rows, Right: t.changes, On: t.of.On, AnySign: true}
+	}
+	return &algebra.Project{Input: &algebra.Join{Left: rows, Right: t.keys, On: t.left}, Items: algebra.Same(rows.Columns())}
+}
+
+// before is the right side as it was, as far as a row of matched may match it. Whether there is one in a bag is asked of all rows at once; of one that is not
+// added up, a sum is computed for each row, which spares adding up the bag where few rows ask. With ten thousand of them that takes minutes.
+func (t ties) before(rows algebra.Node, few bool) algebra.Node {
+	before := algebra.Before(rows, t.changes)
+	if t.keys == nil || few {
+		return before
+	}
+	return &algebra.Bag{Input: &algebra.Project{Input: &algebra.Join{Left: before, Right: t.keys, On: t.right}, Items: algebra.Same(rows.Columns())}}
 }
 
 func equal(l, r algebra.Scalar) algebra.Scalar {
