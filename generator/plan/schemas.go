@@ -23,14 +23,25 @@ func searchPathOf(s *spec.Spec) string {
 
 // computes returns the query of a stream table for SECURITY DEFINER functions, and the search_path that it needs there.
 func (p *planner) computes(n int) (path, query string) {
-	view := p.compiled.views[n]
-	switch {
-	case view.Strategy != ivm.Recompute && view.OwnNames:
-		return ownPath, view.Recompute.Rows()
-	case view.PicksKeys || view.Firsts || view.LimitBy("r") != "":
-		return searchPathOf(p.spec), view.Recompute.Rows()
+	view, text := p.compiled.views[n], sqltext.Body(p.spec.StreamTables[n].Query.Text)
+	path = searchPathOf(p.spec)
+	own := view.Strategy != ivm.Recompute && view.OwnNames
+	if own {
+		path = ownPath
 	}
-	return searchPathOf(p.spec), sqltext.Body(p.spec.StreamTables[n].Query.Text)
+	switch {
+	case view.PicksKeys || view.Firsts || view.LimitBy("r") != "":
+		return path, view.Recompute.Rows()
+	case own: // as it is written, PostgreSQL computes a correlated subquery for those rows only that need it
+		return path, sqltext.ReplaceTables(text, func(schema, name string) (string, bool) {
+			table := p.compiled.known.Relation(schema, name)
+			if table == nil {
+				return "", false
+			}
+			return table.SQLName(), true
+		})
+	}
+	return path, text
 }
 
 // compared is what the rows of a stream table are compared with where its query does not say it: without the limit, and where that leaves open which rows are
