@@ -2,6 +2,7 @@ package ivm
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -141,7 +142,11 @@ func (p *Plan) LimitBy(alias string) string {
 	for i, at := range l.sorted {
 		item := l.top.Order[i]
 		item.Expr = sqltext.Expr{}
-		order = append(order, item.Over(exprs[at]))
+		by := exprs[at]
+		if at < len(p.Storage.Visible) { // a column of the select list by its place: what computes it may be long
+			by = strconv.Itoa(at + 1)
+		}
+		order = append(order, item.Over(by))
 	}
 	text := emit.Limit(l.top)
 	if len(order) > 0 {

@@ -1234,7 +1234,7 @@ begin
     into v_few
     from sales_internal.pgt_stream_table_state s
     where s.stream_table = c.stream_table;
-    changed := 0;
+    changed := 0::bigint;
     if c.fuse is null and v_few then
         return;
     end if;
@@ -1319,7 +1319,7 @@ declare
     v_lock_timeout text := current_setting('lock_timeout');
     v_refit   boolean;
     v_reason  text; -- to recompute it
-    v_changed bigint := 0;
+    v_changed bigint;
     v_since   timestamptz;
     v_looked  pg_snapshot;
     v_no      bigint;
@@ -3535,4 +3535,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'be4835bf7b706296c6055a0ce7cd5a7d', 'extension');
+values ('sales', '1.0.0', 'e54abf504e2e2146b664bc7c47e30a51', 'extension');
