@@ -116,6 +116,8 @@ func (v *view) climb(c *Cost, s *algebra.Source, above []algebra.Node) {
 			if l.when != Never {
 				l.enter(n.Input, renamed(n.Keys, keyIDs(n)))
 			}
+		case *algebra.Window:
+			lookup{cost: c, group: true}.enter(n.Input, n.KeyColumns())
 		}
 		from = above[i]
 	}

@@ -30,6 +30,14 @@ func (l lookup) enter(n algebra.Node, by []algebra.ColID) {
 		}
 	case *algebra.Aggregate:
 		l.below().enter(n.Input, renamed(n.Keys, by))
+	case *algebra.Window: // whole partitions
+		var keys []algebra.ColID
+		for _, id := range n.KeyColumns() {
+			if slices.Contains(by, id) {
+				keys = append(keys, id)
+			}
+		}
+		l.below().enter(n.Input, keys)
 	case *algebra.Filter:
 		l.conds = append(slices.Clip(l.conds), n.Conds...)
 		l.enter(n.Input, by)

@@ -26,6 +26,8 @@ type Immediate struct {
 	Recomputed Statement
 	// FollowsSettings: what is stored may depend on settings of the session.
 	FollowsSettings bool
+	// Bags: rows are repeated as often as they count, of which the planner expects a thousand times what there are.
+	Bags bool
 
 	view *view
 }
@@ -70,7 +72,7 @@ const (
 
 // immediate is how the view is followed within statements; not for one that is recomputed.
 func (v *view) immediate() Immediate {
-	i := Immediate{Direct: v.direct(), FollowsSettings: v.followsSettings(), view: v}
+	i := Immediate{Direct: v.direct(), FollowsSettings: v.followsSettings(), Bags: v.bags(), view: v}
 	switch {
 	case v.groups != nil:
 		if i.Extremes = v.groups.Extremes(); len(i.Extremes) > 0 {
@@ -113,6 +115,19 @@ func (v *view) step(kind StepKind, statement func(Event) apply.Statement) Step {
 		s.ByEvent[e], s.Effects[e] = v.written(statement(e)), v.effect(e)
 	}
 	return s
+}
+
+// bags reports whether groups or partitions are computed as they were before a change.
+func (v *view) bags() (found bool) {
+	if v.strategy == MergeRows {
+		algebra.Walk(v.Root, func(n algebra.Node) {
+			switch n.(type) {
+			case *algebra.Aggregate, *algebra.Window:
+				found = true
+			}
+		})
+	}
+	return found
 }
 
 // effect is what a statement on the table that changes (any table of the view, if it is not only one) can do to the view's rows, and to those that its

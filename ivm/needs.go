@@ -99,10 +99,18 @@ func (v *view) relied() map[algebra.ColID]bool {
 				}
 			}
 		}
-		if top, ok := n.(*algebra.Top); ok {
-			for _, id := range top.Keys {
-				if v.props.Of(top.Input).NotNull(id) {
-					for _, from := range v.losable(top.Input, id) {
+		var keys []algebra.ColID
+		switch n := n.(type) {
+		case *algebra.Top:
+			keys = n.Keys
+		case *algebra.Window:
+			keys = n.KeyColumns()
+		}
+		if len(keys) > 0 {
+			input := n.Inputs()[0]
+			for _, id := range keys {
+				if v.props.Of(input).NotNull(id) {
+					for _, from := range v.losable(input, id) {
 						relied[from] = true
 					}
 				}

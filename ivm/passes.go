@@ -5,6 +5,7 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/algebra/props"
+	"github.com/pgsluice/sluice/ivm/delta"
 	"github.com/pgsluice/sluice/ivm/rewrite"
 )
 
@@ -21,7 +22,9 @@ func viewPasses(columns *algebra.Columns, known *props.Props) []pass {
 		{"group distinct", rewrite.GroupDistinct(columns)},
 		{"inner joins", rewrite.InnerJoins},
 		{"order joins", rewrite.OrderJoins},
+		{"order windows by keys", rewrite.OrderWindows(columns, true)},
 		{"prune columns", rewrite.PruneColumns},
+		{"order windows by all columns", rewrite.OrderWindows(columns, false)},
 	}
 }
 
@@ -29,7 +32,7 @@ func viewPasses(columns *algebra.Columns, known *props.Props) []pass {
 func deltaPasses(columns *algebra.Columns) []pass {
 	return []pass{
 		{"distribute", rewrite.Distribute},
-		{"restrict groups", rewrite.RestrictGroups(columns)},
+		{"restrict groups", rewrite.RestrictGroups(columns, delta.New(columns, props.New(columns), nil).Restrict)},
 		{"distribute what was restricted", rewrite.Distribute},
 		{"share", algebra.Share},
 	}

@@ -33,9 +33,9 @@ type Plan struct {
 	Costs     []Cost    // of each source, in their order
 	Needs     []Need    // what the SQL takes for granted of each table that is followed
 
-	Groups    bool // rows are grouped anywhere in the view
+	Groups    bool // rows are grouped or partitioned anywhere in the view
 	Firsts    bool // it has first rows of something, and says which they are where the query leaves it open
-	PicksKeys bool // groups may show keys that are equal and not the same, so that the query itself may pick other ones
+	PicksKeys bool // groups may show keys that are equal and not the same, or windows order rows that are alike, where the query itself may pick others
 	OwnNames  bool // nothing that it computes depends on the search path
 
 	Columns *algebra.Columns
@@ -81,12 +81,15 @@ func (v *view) plan(known *catalog.Catalog) *Plan {
 	return p
 }
 
-// groupsRows reports whether the view groups rows anywhere, and whether any groups pick their keys.
+// groupsRows reports whether the view groups rows anywhere, and whether any groups pick their keys, or windows an order.
 func (v *view) groupsRows() (found, pick bool) {
 	if v.Root != nil {
 		algebra.Walk(v.Root, func(n algebra.Node) {
-			if groups, ok := n.(*algebra.Aggregate); ok {
-				found, pick = true, pick || v.picks(groups)
+			switch n := n.(type) {
+			case *algebra.Aggregate:
+				found, pick = true, pick || v.picks(n)
+			case *algebra.Window:
+				found, pick = true, pick || slices.ContainsFunc(n.Calls, func(c algebra.WindowCall) bool { return c.Ordered })
 			}
 		})
 	}

@@ -81,6 +81,8 @@ func (s *sharder) of(n algebra.Node) sharded {
 		return s.passed(s.of(n.Input), n.Items)
 	case *algebra.Aggregate:
 		return s.groups(n)
+	case *algebra.Window:
+		return s.windows(n)
 	case *algebra.Union:
 		return s.union(n)
 	case *algebra.Top:
@@ -224,6 +226,15 @@ func (s *sharder) groups(n *algebra.Aggregate) sharded {
 			at = n.Aggs[0].Call.Expr.At()
 		}
 		s.report("groups must have the distribution column among their keys", found.table, at)
+	}
+	return found
+}
+
+// windows: all rows of a partition are on one node.
+func (s *sharder) windows(n *algebra.Window) sharded {
+	found := s.of(n.Input)
+	if found.sharded && !slices.ContainsFunc(n.KeyColumns(), func(id algebra.ColID) bool { return found.keys[id] }) {
+		s.report("window functions must have the distribution column in PARTITION BY", found.table, n.Calls[0].Call.Expr.At())
 	}
 	return found
 }

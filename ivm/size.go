@@ -48,7 +48,7 @@ func waysOf(n algebra.Node) ways {
 			all = ways{all.terms + w.terms, all.changes + w.changes, max(all.tables, w.tables), all.below + w.below}
 		}
 		return all
-	case *algebra.Aggregate, *algebra.Distinct, *algebra.Top: // rows of them come and go, so that what reads them is written for both
+	case *algebra.Aggregate, *algebra.Distinct, *algebra.Top, *algebra.Window: // rows of them come and go, so that what reads them is written for both
 		in := waysOf(n.Inputs()[0])
 		return ways{terms: 1, changes: 2, tables: 1, below: 2*in.below + in.reads()}
 	}

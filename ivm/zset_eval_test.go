@@ -107,7 +107,7 @@ func (w world) evaluate(n algebra.Node) zset {
 func (w world) compute(n algebra.Node) zset {
 	out := zset{}
 	switch n.(type) {
-	case *algebra.Aggregate, *algebra.Top, *algebra.Bag, *algebra.Consolidate: // which add up
+	case *algebra.Aggregate, *algebra.Top, *algebra.Window, *algebra.Bag, *algebra.Consolidate: // which add up
 		if w.unsigned {
 			return support(w.signs(true).evaluate(n))
 		}
@@ -164,6 +164,8 @@ func (w world) compute(n algebra.Node) zset {
 		w.aggregate(n, out)
 	case *algebra.Top:
 		w.top(n, out)
+	case *algebra.Window:
+		w.window(n, out)
 	default:
 		panic(fmt.Sprintf("no meaning of %T", n))
 	}

@@ -22,7 +22,7 @@ var one = func() []string {
 		"select a from l where not exists (select from r)", "select a from l group by a", "select count(*)::int as a from l", "select max(a) as a from l", "select count(*)::int as a from l group by a",
 		"select a from l where a = (select max(a) from r)", "select (select count(*)::int from r where r.a = l.a) as a from l", "select a from l where a < (select sum(r.a) from r where r.a = l.a)",
 		"select a from l where a in (select a from r group by a having count(*) > 1)", "select a from l order by a limit 1", "select a from l order by a desc nulls last limit 2 offset 1",
-		"select a from l order by a fetch first 1 rows with ties", "select distinct on (a) a from l", "select distinct on (l.a) r.a from l join r on r.a >= l.a order by l.a, r.a desc",
+		"select a from l order by a fetch first 1 rows with ties", "select distinct on (a) a from l", "select distinct on (r.a) r.a from l join r on r.a >= l.a order by r.a",
 	}
 	outer := []string{
 		"select a from (%s) q where a > 1", "select distinct a from (%s) q", "select a, count(*) as n from (%s) q group by a", "select max(a) as a, count(*) as n from (%s) q",
@@ -31,7 +31,9 @@ var one = func() []string {
 		"select a from r where a in (%s)", "select a from r where a not in (%s)", "select a from r where not exists (select from (%s) q where q.a = r.a)",
 		"select a from r where a > (select max(q.a) from (%s) q)", "select a, (select count(*) from (%s) q where q.a = r.a) as n from r",
 	}
-	all := append([]string{}, inner...)
+	inner = append(inner, windows...)
+	outer = append(outer, "select q.a + row_number() over (partition by q.a)::int as a from (%s) q", "select sum(q.a) over (partition by r.a) as a from (%s) q join r on r.a >= q.a")
+	all := append([]string{"select distinct on (l.a) r.a from l join r on r.a >= l.a order by l.a, r.a desc"}, inner...)
 	for _, o := range outer {
 		for _, i := range inner {
 			all = append(all, fmt.Sprintf(o, i))

@@ -50,7 +50,7 @@ func (p *planner) completeImmediate(n int, t *render.StreamTable) {
 	t.EffectiveMode, t.Strategy, t.Reason = spec.RefreshImmediate, string(view.Strategy), ""
 	t.Immediate, t.Direct = true, view.Immediate.Direct && len(p.readers(n)) == 0 && !p.readsPart(view)
 	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
-	t.PlainSame, t.FollowsSettings = view.Storage.PlainSame, view.Immediate.FollowsSettings
+	t.PlainSame, t.FollowsSettings, t.Bags = view.Storage.PlainSame, view.Immediate.FollowsSettings, view.Immediate.Bags
 	names := map[*catalog.Relation]string{}
 	t.PendingDelta = p.reading(t, view.Apply, func(r *catalog.Relation) string {
 		if names[r] == "" {

@@ -10,6 +10,7 @@ import (
 type ImmediateMode struct {
 	Immediate       bool
 	FollowsSettings bool   // what it shows may depend on settings of the session
+	Bags            bool   // see package ivm
 	Direct          bool   // each statement is applied by itself; otherwise pending changes are applied when the last open statement ends
 	LockKey         string // of the advisory lock under which the latter is done
 	Last            Name   // the sequence with the last transaction that had the lock
@@ -99,6 +100,11 @@ func (c Capture) Loses() bool {
 // FollowsSettings reports whether results depend on settings of the session.
 func (c Capture) FollowsSettings() bool {
 	return slices.ContainsFunc(slices.Concat(c.Steps, c.Alone), func(s Step) bool { return s.FollowsSettings })
+}
+
+// Bags reports whether the planner takes a statement for one that is worth compiling, for which it is not.
+func (c Capture) Bags() bool {
+	return slices.ContainsFunc(slices.Concat(c.Steps, c.Alone), func(s Step) bool { return s.Bags })
 }
 
 // Variables are those of the function that follows statements, with their types.

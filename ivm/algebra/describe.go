@@ -38,6 +38,8 @@ func Describe(n Node, c *Columns) Description {
 			d.Kind = "aggregate global"
 		}
 		return d
+	case *Window:
+		return Description{Kind: "window", Keys: p.windowKeys(n), Items: p.windowCalls(n)}
 	}
 	return Description{Kind: p.line(n)}
 }

@@ -67,6 +67,8 @@ func (p *printer) line(n Node) string {
 		return strings.TrimSpace(n.kind() + " " + p.conditions(n.On))
 	case *Aggregate:
 		return p.aggregate(n)
+	case *Window:
+		return p.window(n)
 	case *Distinct:
 		return "distinct"
 	case *Top:

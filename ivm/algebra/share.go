@@ -55,6 +55,8 @@ func equalNodes(a, b Node) bool {
 		return a.same(b.(*Top))
 	case *Aggregate:
 		return a.Global == b.(*Aggregate).Global && len(a.Keys) == len(b.(*Aggregate).Keys)
+	case *Window:
+		return len(a.Keys) == len(b.(*Window).Keys)
 	}
 	return true
 }

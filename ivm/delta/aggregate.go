@@ -32,12 +32,12 @@ func (c Calculus) Affected(n *algebra.Aggregate) algebra.Node {
 	if changes == nil {
 		return nil
 	}
-	return c.keysOf(changes, n.Keys)
+	return c.keysIn(changes, n.Keys)
 }
 
-// keysOf are the keys of changes, each once.
-func (c Calculus) keysOf(changes algebra.Node, keys []algebra.Item) algebra.Node {
-	p := &algebra.Project{Input: changes}
+// keysIn are the values of keys in rows, each once.
+func (c Calculus) keysIn(rows algebra.Node, keys []algebra.Item) algebra.Node {
+	p := &algebra.Project{Input: rows}
 	for _, k := range keys {
 		p.Items = append(p.Items, algebra.Item{ID: c.columns.New(c.columns.Info(k.ID)), Expr: k.Expr})
 	}

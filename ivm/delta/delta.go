@@ -64,6 +64,8 @@ func (c Calculus) of(n algebra.Node) algebra.Node {
 		return c.aggregate(n)
 	case *algebra.Top:
 		return c.top(n)
+	case *algebra.Window:
+		return c.window(n)
 	}
 	panic(fmt.Sprintf("no rule for %T", n))
 }

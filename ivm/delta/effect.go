@@ -41,7 +41,7 @@ func EffectOn(n algebra.Node, source func(*algebra.Source) Effect) Effect {
 			return Both
 		}
 		return EffectOn(n.Left, source)
-	case *algebra.Aggregate, *algebra.Distinct, *algebra.Top:
+	case *algebra.Aggregate, *algebra.Distinct, *algebra.Top, *algebra.Window:
 		if below(n, source).None() {
 			return Effect{}
 		}

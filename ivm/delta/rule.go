@@ -34,6 +34,8 @@ func Rule(n algebra.Node) string {
 			return firstRule
 		}
 		return topRule
+	case *algebra.Window:
+		return windowRule
 	}
 	return ""
 }

@@ -18,7 +18,7 @@ func (c Calculus) top(n *algebra.Top) algebra.Node {
 	now, before := n.Input, algebra.Before(n.Input, changes)
 	if len(n.Keys) > 0 {
 		keys := algebra.Same(n.Keys)
-		affected := c.keysOf(changes, keys)
+		affected := c.keysIn(changes, keys)
 		now, before = c.Restrict(now, keys, affected), c.Restrict(before, keys, affected)
 	}
 	return sum(n.Columns(), []algebra.Node{n.With([]algebra.Node{now}), &algebra.Negate{Input: n.With([]algebra.Node{&algebra.Bag{Input: before}})}})

@@ -41,14 +41,14 @@ func (w *writer) values(n *algebra.Values, names []string) []string {
 	return []string{"select *", "from (values " + strings.Join(rows, ", ") + ") v(" + strings.Join(columns, ", ") + ")"}
 }
 
-// bag repeats each row as often as it counts.
+// bag repeats each row as often as it counts. The condition is always true: because of it the planner expects five of each, and not a thousand.
 func (w *writer) bag(n *algebra.Bag, names []string) []string {
 	rows := w.read(&algebra.Consolidate{Input: n.Input})
 	var list []string
 	for i, id := range n.Columns() {
 		list = append(list, as("b."+sqltext.Ident(rows.Columns[id]), names[i]))
 	}
-	return append(clause("select", append(list, as("1", Mult))), "from "+rows.SQL+" b", "cross join generate_series(1, b."+Mult+")")
+	return append(clause("select", append(list, as("1", Mult))), "from "+rows.SQL+" b", "join generate_series(1, b."+Mult+") n on n.n = abs(n.n)")
 }
 
 // grouped is a column of d that is added up, and its key.

@@ -57,7 +57,7 @@ func newWriter(columns *algebra.Columns, leaf func(algebra.Node) (Leaf, bool)) *
 func (w *writer) Add(n algebra.Node, names []string, keep bool) string {
 	c := CTE{Keep: keep}
 	switch n.(type) {
-	case *algebra.Aggregate, *algebra.Consolidate, *algebra.Bag, *algebra.Top:
+	case *algebra.Aggregate, *algebra.Consolidate, *algebra.Bag, *algebra.Top, *algebra.Window:
 		c.groups = true
 	}
 	return w.add(c, func(c *CTE) { c.Lines, c.Comment = w.relation(n, names), w.comment(n) })
@@ -100,6 +100,8 @@ func (w *writer) relation(n algebra.Node, names []string) []string {
 		return w.aggregate(n, names)
 	case *algebra.Top:
 		return w.top(n, names)
+	case *algebra.Window:
+		return w.window(n, names)
 	}
 	return w.block(n).render(n.Columns(), names)
 }
@@ -141,7 +143,7 @@ func (w *writer) find(n algebra.Node) Leaf {
 // multiplicities is computed for each row that asks, and took seconds for a thousand changed rows of TPC-H's query 18.
 func (w *writer) countsOnce(n algebra.Node) bool {
 	switch n.(type) {
-	case *algebra.Aggregate, *algebra.Top, *algebra.Bag, *algebra.Distinct, *algebra.Values:
+	case *algebra.Aggregate, *algebra.Top, *algebra.Window, *algebra.Bag, *algebra.Distinct, *algebra.Values:
 		return true
 	case *algebra.Source:
 		leaf, ok := w.leaf(n)

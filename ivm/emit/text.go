@@ -109,6 +109,8 @@ func inline(n algebra.Node, known func(algebra.Node) string) string {
 		return "γ(" + below(n.Input) + ")"
 	case *algebra.Top:
 		return "top(" + below(n.Input) + ")"
+	case *algebra.Window:
+		return "ω(" + below(n.Input) + ")"
 	case *algebra.Bag:
 		return below(n.Input)
 	case *algebra.Kept:
@@ -137,7 +139,11 @@ func inlineUnion(n *algebra.Union, below func(algebra.Node) string) string {
 // comment is a node as algebra: from the sources on, or where that is long, over what is written already. What is kept has its name: it stands in
 // several places, and what is kept within it in twice as many.
 func (w *writer) comment(n algebra.Node) string {
+	seen := 0
 	text := inline(n, func(n algebra.Node) string {
+		if seen++; seen > 10*sentence { // nobody could read it, and a tree of shared nodes may have very many
+			return strings.Repeat("…", sentence+1)
+		}
 		if _, is := n.(*algebra.Kept); is {
 			return w.place(n)
 		}

@@ -34,7 +34,9 @@ func (r *resolver) checkCall(call sqltext.Call, s *scope, clause string) {
 	case call.Over != nil && clause != "":
 		r.errs.Add(misplacedWindow(r.pos(call.Pos), clause))
 	case call.Over != nil:
-		r.full(call.Pos, "window function", "")
+		if inner, ok := r.callIn(call.Args, isWindow); ok {
+			r.errs.Add(nestedWindow(r.pos(inner.Pos)))
+		}
 	case r.isAggregate(call) && clause != "":
 		if r.ofThisQuery(call, s) {
 			r.errs.Add(misplacedAggregate(r.pos(call.Pos), clause))

@@ -72,6 +72,10 @@ func (f *firsts) column(e algebra.Scalar) algebra.ColID {
 		return 0
 	}
 	e = f.over(e)
+	if _, calls := f.callIn([]sqltext.Expr{e.Expr}, isWindow); calls {
+		f.fail("ORDER BY a window function that is not in the select list")
+		return 0
+	}
 	at := slices.IndexFunc(f.hidden, func(i algebra.Item) bool { return sqltext.Equal(i.Expr.Expr, e.Expr) })
 	if at >= 0 {
 		return f.hidden[at].ID

@@ -13,7 +13,7 @@ func (r *resolver) grouped(q *sqltext.Select, targets []target) bool {
 	return len(q.Group) > 0 || !q.Having.IsZero() ||
 		slices.ContainsFunc(targets, func(t target) bool { return r.aggregates(t.expr) }) ||
 		slices.ContainsFunc(q.Order, func(i sqltext.SortItem) bool { return r.aggregates(i.Expr) }) ||
-		slices.ContainsFunc(q.DistinctOn, r.aggregates)
+		slices.ContainsFunc(q.DistinctOn, r.aggregates) || slices.ContainsFunc(q.Windows, r.aggregatesIn)
 }
 
 // aggregates reports whether an expression calls an aggregate.
@@ -24,28 +24,34 @@ func (r *resolver) aggregates(e sqltext.Expr) bool {
 	return slices.ContainsFunc(e.Children(), r.aggregates)
 }
 
+// aggregatesIn reports whether an item of the WINDOW clause calls an aggregate.
+func (r *resolver) aggregatesIn(w sqltext.Window) bool {
+	return slices.ContainsFunc(w.Partition, r.aggregates) || slices.ContainsFunc(w.Order, func(i sqltext.SortItem) bool { return r.aggregates(i.Expr) })
+}
+
 // group resolves GROUP BY, HAVING and the select list over them; over has an expression over rows become one over the groups.
 func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets []target) (rel relation, over func(algebra.Scalar) algebra.Scalar) {
 	g := &grouper{resolver: r, values: &joining{resolver: r, scope: s}, scope: s, node: &algebra.Aggregate{Input: node}}
-	for _, item := range q.Group {
-		g.add(item, s, targets)
-	}
-	g.node.Global = len(q.Group) == 0
+	g.by = g.setsOf(q, s, targets)
+	g.node.Global = len(g.by) == 1 && len(g.by[0]) == 0
 	having, early := g.having(q, s)
 	if len(early) > 0 {
 		g.node.Input = &algebra.Filter{Input: node, Conds: early}
 	}
-	rel = r.project(nil, targets, s, func(t target) algebra.Scalar { return g.over(g.values.bind(t.expr, ""), t.expr.At()) })
+	windows := &windowing{resolver: r, scope: s}
+	rel = r.project(nil, targets, s, func(t target) algebra.Scalar {
+		return windows.over(g.over(g.values.bind(t.expr, ""), t.expr.At()))
+	})
 	for i, side := range g.values.sides {
 		for k, on := range side.on {
 			g.values.sides[i].on[k] = g.over(on, q.Pos)
 		}
 	}
-	input := attach(g.node, g.values.sides)
+	input := attach(g.grouped(q.Pos), g.values.sides)
 	if len(having) > 0 {
 		input = &algebra.Filter{Input: input, Conds: having}
 	}
-	rel.node = rel.node.With([]algebra.Node{input})
+	rel.node = rel.node.With([]algebra.Node{windows.attach(input)})
 	return rel, func(e algebra.Scalar) algebra.Scalar { return g.over(e, q.Pos) }
 }
 
@@ -83,28 +89,23 @@ type grouper struct {
 	values *joining
 	scope  *scope // of the rows
 	node   *algebra.Aggregate
-	sets   bool // there are grouping sets
+	sets   bool // it says grouping sets
+	by     []keySet
+
+	groupings []grouping
 }
 
-// add takes in an item of GROUP BY.
-func (g *grouper) add(item sqltext.Grouping, s *scope, targets []target) {
-	switch item.Kind {
-	case sqltext.Empty:
-	case sqltext.Plain:
-		for _, e := range item.Exprs {
-			if t, ok := g.meant(e, s, targets); ok {
-				key := g.bind(t.expr, s, "GROUP BY")
-				g.checker().Groupable(key.Expr)
-				g.key(key, t.name)
-			}
-		}
-	default:
-		g.sets = true
-		g.full(item.Pos, string(item.Kind), "write a stream table for each grouping")
-		for _, set := range item.Sets {
-			g.add(set, s, targets)
+// keys are those of a plain item of GROUP BY.
+func (g *grouper) keys(item sqltext.Grouping, s *scope, targets []target) keySet {
+	var keys keySet
+	for _, e := range item.Exprs {
+		if t, ok := g.meant(e, s, targets); ok {
+			key := g.bind(t.expr, s, "GROUP BY")
+			g.checker().Groupable(key.Expr)
+			keys = union(keys, keySet{g.key(key, t.name)})
 		}
 	}
+	return keys
 }
 
 // meant is the target that an item of GROUP BY names by its position or alias, or the item itself.
@@ -168,21 +169,10 @@ func (g *grouper) over(e algebra.Scalar, at int) algebra.Scalar {
 			return sqltext.Column(int(g.dependent(algebra.ColID(id), at))), true
 		}
 		if e.IsGrouping() {
-			g.full(e.At(), "GROUPING", "")
-			g.checkGrouping(e)
-			return e, true
+			return g.grouping(e), true
 		}
 		return sqltext.Expr{}, false
 	})}
-}
-
-// checkGrouping checks that GROUPING names keys.
-func (g *grouper) checkGrouping(e sqltext.Expr) {
-	for _, arg := range e.Children() {
-		if _, ok := g.keyOf(arg); !ok {
-			g.errs.Add(badGrouping(g.pos(max(0, arg.At()))))
-		}
-	}
 }
 
 // dependent is a column that the keys determine: that of a table whose primary
@@ -197,7 +187,11 @@ func (g *grouper) dependent(id algebra.ColID, at int) algebra.ColID {
 	if info.Equality == catalog.NoEquality {
 		g.full(at, "group that a column of type "+info.Type+" belongs to", "types without equality make no keys: select it in a stream table of its own, or cast it")
 	}
-	return g.key(algebra.Ref(id), info.Name)
+	key := g.key(algebra.Ref(id), info.Name)
+	for i, set := range g.by { // which do not become other ones by it
+		g.by[i] = union(set, keySet{key})
+	}
+	return key
 }
 
 func (g *grouper) determined(from origin) bool {
@@ -205,7 +199,7 @@ func (g *grouper) determined(from origin) bool {
 		return false
 	}
 	for _, attr := range from.source.Table.Key {
-		if _, ok := g.keyOf(sqltext.Column(int(from.source.Cols[attr].ID))); !ok {
+		if key, ok := g.keyOf(sqltext.Column(int(from.source.Cols[attr].ID))); !ok || !g.everywhere(key) {
 			return false
 		}
 	}

@@ -126,6 +126,14 @@ func windowInAggregate(at diag.Pos) diag.Error {
 	}
 }
 
+func nestedWindow(at diag.Pos) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "grouping",
+		Message: "window function calls cannot be nested",
+		Hint:    "compute it in a subquery, and use its column",
+	}
+}
+
 func misplacedWindow(at diag.Pos, clause string) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "grouping",

@@ -19,15 +19,16 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	}
 	s.windows = q.Windows
 	targets, open := r.targets(q.Targets, s)
+	q = withWindows(q, targets)
 	var rel relation
 	of := selected{targets: targets, on: q.DistinctOn, over: func(e algebra.Scalar) algebra.Scalar { return e }}
 	if r.grouped(q, targets) {
 		rel, of.over = r.group(q, node, s, targets)
 	} else {
-		values := &joining{resolver: r, scope: s}
-		rel = r.project(nil, targets, s, func(t target) algebra.Scalar { return values.bind(t.expr, "") })
+		values, windows := &joining{resolver: r, scope: s}, &windowing{resolver: r, scope: s, order: s.order}
+		rel = r.project(nil, targets, s, func(t target) algebra.Scalar { return windows.over(values.bind(t.expr, "")) })
 		rel.order = s.order.through(rel.node.(*algebra.Project).Items)
-		rel.node = rel.node.With([]algebra.Node{attach(node, values.sides)})
+		rel.node = rel.node.With([]algebra.Node{windows.attach(attach(node, values.sides))})
 	}
 	rel.open = open
 	if q.Distinct {

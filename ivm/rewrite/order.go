@@ -26,7 +26,7 @@ func TotalOrder(columns *algebra.Columns, known *props.Props) func(algebra.Node)
 				item := sqltext.SortItem{Expr: sqltext.Column(int(id))}
 				switch {
 				case !columns.Info(id).Ordered():
-					item.Expr = imageOf(id)
+					item.Expr = item.Expr.Image()
 				case slices.Contains(sorted, id):
 					continue
 				}
@@ -35,13 +35,4 @@ func TotalOrder(columns *algebra.Columns, known *props.Props) func(algebra.Node)
 			return &total
 		})
 	}
-}
-
-// imageOf is the text by which values of a column that are equal and not the same differ.
-func imageOf(id algebra.ColID) sqltext.Expr {
-	e, err := sqltext.ParseExpr(sqltext.Image("c"), map[string]int{"c": int(id)})
-	if err != nil {
-		panic(err)
-	}
-	return e
 }

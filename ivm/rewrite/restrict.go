@@ -13,17 +13,19 @@ import (
 //
 //	S ⋈ γ(X) = S ⋈ γ(X ⋉ π(S))    and so with ⋉, ▷ and ⟕ in the place of the first ⋈
 //
-// where S comes from changes and an equality ties a key of the groups to it.
-func RestrictGroups(columns *algebra.Columns) func(algebra.Node) algebra.Node {
+// where S comes from changes and an equality ties a key of the groups to it. Partitions of window functions are such groups, too. among has the rows of a relation
+// that have one of some keys.
+func RestrictGroups(columns *algebra.Columns, among func(rows algebra.Node, keys []algebra.Item, of algebra.Node) algebra.Node) func(algebra.Node) algebra.Node {
 	return func(root algebra.Node) algebra.Node {
-		r := restriction{columns: columns, changed: map[algebra.Node]bool{}, grouped: map[algebra.Node]bool{}}
+		r := restriction{columns: columns, among: among, changed: map[algebra.Node]bool{}, grouped: map[algebra.Node]bool{}, windowed: map[algebra.Node]bool{}}
 		return algebra.Rewrite(root, r.node)
 	}
 }
 
 type restriction struct {
-	columns          *algebra.Columns
-	changed, grouped map[algebra.Node]bool // what is known of has(n, …)
+	columns                    *algebra.Columns
+	among                      func(algebra.Node, []algebra.Item, algebra.Node) algebra.Node
+	changed, grouped, windowed map[algebra.Node]bool // what is known of has(n, …)
 }
 
 func (r restriction) node(n algebra.Node) algebra.Node {
@@ -83,7 +85,15 @@ func (r restriction) sides(changed, other algebra.Node, on []algebra.Scalar) (al
 			continue
 		}
 		item := algebra.Item{ID: r.columns.New(info), Expr: e.Left}
-		keys.Items, ties = append(keys.Items, item), append(ties, tie{algebra.Ref(id), item.ID})
+		keys.Items, ties = append(keys.Items, item), append(ties, tie{algebra.Ref(id), item.ID, false})
+	}
+	if has(other, r.windowed, isWindow) {
+		for _, id := range nulls(on, other) {
+			if null := nulls(on, changed); len(null) > 0 {
+				item := algebra.Item{ID: r.columns.New(r.columns.Info(null[0])), Expr: algebra.Ref(null[0])}
+				keys.Items, ties = append(keys.Items, item), append(ties, tie{algebra.Ref(id), item.ID, true})
+			}
+		}
 	}
 	if len(ties) == 0 {
 		return changed, other
@@ -92,18 +102,6 @@ func (r restriction) sides(changed, other algebra.Node, on []algebra.Scalar) (al
 		return rows, restricted
 	}
 	return changed, other
-}
-
-// alike reports whether both sides of an equality have one type. Of two types, a value of one may equal several of the other that differ.
-func (r restriction) alike(e props.Equality) bool {
-	typ := r.columns.TypeOf(e.Left)
-	return typ != "" && sqltext.Unsized(typ) == sqltext.Unsized(r.columns.TypeOf(e.Right))
-}
-
-// tie says that an expression over a tree equals a column of the keys.
-type tie struct {
-	expr algebra.Scalar
-	key  algebra.ColID
 }
 
 // restrict has groups in n made only of rows that a key asks for. Other rows of n may be left out or stay.
@@ -116,6 +114,8 @@ func (r restriction) restrict(n, keys algebra.Node, ties []tie) algebra.Node {
 		return n.With([]algebra.Node{r.joined(n.Input, keys, below(ties, n.Keys))})
 	case *algebra.Top:
 		return n.With([]algebra.Node{r.joined(n.Input, keys, below(ties, algebra.Same(n.Keys)))})
+	case *algebra.Window:
+		return r.window(n, keys, ties)
 	case *algebra.Project:
 		return n.With([]algebra.Node{r.restrict(n.Input, keys, below(ties, n.Items))})
 	case *algebra.Filter:
@@ -127,7 +127,7 @@ func (r restriction) restrict(n, keys algebra.Node, ties []tie) algebra.Node {
 		l, right := r.both(n.Left, n.Right, n.On, ties)
 		return n.With([]algebra.Node{r.restrict(n.Left, keys, l), r.restrict(n.Right, keys, right)})
 	case *algebra.Outer:
-		if l, right := r.both(n.Left, n.Right, n.On, ties); !n.Full && len(l) > 0 {
+		if l, right := r.both(n.Left, n.Right, n.On, certain(ties, n.Left)); !n.Full && len(l) > 0 {
 			return n.With([]algebra.Node{r.restrict(n.Left, keys, l), r.restrict(n.Right, keys, right)})
 		}
 	case *algebra.Union:
@@ -144,61 +144,45 @@ func (r restriction) restrict(n, keys algebra.Node, ties []tie) algebra.Node {
 	return n
 }
 
+// window has a window made only of partitions that a key asks for: those that have the key, or of which a row has.
+func (r restriction) window(n *algebra.Window, keys algebra.Node, ties []tie) algebra.Node {
+	var partitions, rows []tie
+	for _, t := range ties {
+		if slices.ContainsFunc(n.Keys, func(k algebra.Item) bool { return sqltext.Equal(k.Expr.Expr, t.expr.Expr) }) {
+			partitions = append(partitions, t)
+		} else if t.expr.MadeOf(n.Input.Columns()) {
+			rows = append(rows, t)
+		}
+	}
+	if len(partitions) > 0 || len(rows) == 0 || len(n.Keys) == 0 || r.isGrouped(n.Input) { // a tree of what is restricted so within each other grows too fast
+		return n.With([]algebra.Node{r.joined(n.Input, keys, partitions)})
+	}
+	asked := &algebra.Project{Input: r.joined(n.Input, keys, rows)}
+	for _, k := range n.Keys {
+		asked.Items = append(asked.Items, algebra.Item{ID: r.columns.New(r.columns.Info(k.ID)), Expr: k.Expr})
+	}
+	return n.With([]algebra.Node{r.among(n.Input, n.Keys, &algebra.Distinct{Input: asked})})
+}
+
+func isWindow(n algebra.Node) bool { _, is := n.(*algebra.Window); return is }
+
 // joined are the rows of groups' input that a key asks for. What is grouped within it is restricted, too.
 func (r restriction) joined(n, keys algebra.Node, ties []tie) algebra.Node {
 	if len(ties) == 0 {
 		return n
 	}
-	join := &algebra.Join{Left: keys, Right: r.restrict(n, keys, ties)}
+	rows := r.restrict(n, keys, ties)
+	keys, ties = r.once(keys, ties)
+	join := &algebra.Join{Left: keys, Right: rows}
 	for _, t := range ties {
-		join.On = append(join.On, algebra.Scalar{Expr: sqltext.Equals(t.expr.Expr, sqltext.Column(int(t.key)))})
+		key := sqltext.Column(int(t.key))
+		if t.null {
+			join.On = append(join.On, algebra.Scalar{Expr: sqltext.IsNull(t.expr.Expr)}, algebra.Scalar{Expr: sqltext.IsNull(key)})
+		} else {
+			join.On = append(join.On, algebra.Scalar{Expr: sqltext.Equals(t.expr.Expr, key)})
+		}
 	}
 	return &algebra.Project{Input: join, Items: algebra.Same(n.Columns())}
-}
-
-// both are the ties of the two sides of a join: what its conditions say is equal to a tied column is tied, too.
-func (r restriction) both(left, right algebra.Node, on []algebra.Scalar, ties []tie) (l, rt []tie) {
-	for _, t := range ties {
-		exprs := []algebra.Scalar{t.expr}
-		for _, e := range props.Equalities(on) {
-			switch {
-			case !r.alike(e):
-			case sqltext.Equal(e.Left.Expr, t.expr.Expr):
-				exprs = append(exprs, e.Right)
-			case sqltext.Equal(e.Right.Expr, t.expr.Expr):
-				exprs = append(exprs, e.Left)
-			}
-		}
-		l, rt = appendFirst(l, left, exprs, t.key), appendFirst(rt, right, exprs, t.key)
-	}
-	return l, rt
-}
-
-// appendFirst adds the first of expressions that are equal which reads columns of a node only.
-func appendFirst(ties []tie, n algebra.Node, exprs []algebra.Scalar, key algebra.ColID) []tie {
-	for _, e := range exprs {
-		if e.MadeOf(n.Columns()) {
-			return append(ties, tie{e, key})
-		}
-	}
-	return ties
-}
-
-// below are the ties over what items are computed from. Ties of computed columns are lost, but for keys of groups.
-func below(ties []tie, items []algebra.Item) []tie {
-	var all []tie
-	for _, t := range ties {
-		id, ok := t.expr.Column()
-		if !ok {
-			continue
-		}
-		for _, item := range items {
-			if item.ID == id {
-				all = append(all, tie{item.Expr, t.key})
-			}
-		}
-	}
-	return all
 }
 
 // isChanged reports whether a node comes from changes, or from groups that they have changed.
@@ -210,12 +194,18 @@ func (r restriction) isChanged(n algebra.Node) bool {
 	})
 }
 
-// isGrouped reports whether there are groups in a node, or first rows of some, that have keys and do not come from changes.
+// isGrouped reports whether there are groups or partitions in a node, or first rows of some, that have keys and do not come from changes.
 func (r restriction) isGrouped(n algebra.Node) bool {
 	return has(n, r.grouped, func(n algebra.Node) bool {
-		groups, is := n.(*algebra.Aggregate)
-		top, first := n.(*algebra.Top)
-		return (is && len(groups.Keys) > 0 || first && len(top.Keys) > 0) && !r.isChanged(n)
+		switch n := n.(type) {
+		case *algebra.Aggregate:
+			return len(n.Keys) > 0 && !r.isChanged(n)
+		case *algebra.Window:
+			return len(n.Keys) > 0 && !r.isChanged(n)
+		case *algebra.Top:
+			return len(n.Keys) > 0 && !r.isChanged(n)
+		}
+		return false
 	})
 }
 

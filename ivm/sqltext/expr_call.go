@@ -31,6 +31,8 @@ type Window struct {
 	Order     []SortItem
 	Frame     string // SQL, "" for the default
 	Bounds    []Expr // the offsets in the frame
+
+	def *pg_query.WindowDef
 }
 
 // SortItem is one item of an ORDER BY.
@@ -184,7 +186,7 @@ func window(w *pg_query.WindowDef) *Window {
 	}
 	out := &Window{
 		Pos: int(w.Location), Name: w.Name, Base: w.Refname,
-		Partition: exprs(w.PartitionClause), Order: sortItems(w.OrderClause), Frame: frameSQL(w),
+		Partition: exprs(w.PartitionClause), Order: sortItems(w.OrderClause), Frame: frameSQL(w), def: w,
 	}
 	for _, bound := range []*pg_query.Node{w.StartOffset, w.EndOffset} {
 		if bound != nil {

@@ -63,6 +63,15 @@ func Null(typ string) Expr {
 	return e
 }
 
+// Image returns the expression by which values of e differ that are equal and not the same.
+func (e Expr) Image() Expr {
+	image, err := ParseExpr(Image("e"), map[string]int{"e": 1})
+	if err != nil {
+		panic(err)
+	}
+	return image.Map(func(column Expr) (Expr, bool) { _, is := column.Column(); return e, is })
+}
+
 // Coalesce returns coalesce(a, b).
 func Coalesce(a, b Expr) Expr {
 	return Expr{&pg_query.Node{Node: &pg_query.Node_CoalesceExpr{CoalesceExpr: &pg_query.CoalesceExpr{Args: []*pg_query.Node{a.node, b.node}, Location: -1}}}}

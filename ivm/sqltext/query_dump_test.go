@@ -62,7 +62,7 @@ func fieldsOf(v reflect.Value) []field {
 		switch {
 		case f.Anonymous:
 			out = append(out, fieldsOf(v.Field(i))...)
-		case f.Name != "Pos" && !v.Field(i).IsZero():
+		case f.Name != "Pos" && f.IsExported() && !v.Field(i).IsZero():
 			out = append(out, field{f.Name, v.Field(i)})
 		}
 	}

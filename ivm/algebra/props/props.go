@@ -59,6 +59,9 @@ func (p *Props) derive(n algebra.Node) *Facts {
 	case *algebra.Aggregate:
 		f.pass(p.Of(n.Input), n.Keys)
 		f.count(n.Aggs)
+	case *algebra.Window:
+		f.keep(p.Of(n.Input))
+		f.number(n.Calls)
 	case *algebra.Union:
 		p.union(f, n)
 	case *algebra.Join:
@@ -111,6 +114,15 @@ func (f *Facts) count(aggs []algebra.Agg) {
 		if call, ok := a.Call.Expr.Call(); ok && call.Name == "count" && (call.Schema == "" || call.Schema == "pg_catalog") {
 			f.notNull[a.ID] = true
 		}
+	}
+}
+
+// number: functions that count rows or number them are never null.
+func (f *Facts) number(calls []algebra.WindowCall) {
+	for _, c := range calls {
+		call, ok := c.Call.Expr.Call()
+		own := ok && (call.Schema == "" || call.Schema == "pg_catalog")
+		f.notNull[c.ID] = own && slices.Contains([]string{"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "count"}, call.Name)
 	}
 }
 

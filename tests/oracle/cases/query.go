@@ -84,8 +84,12 @@ func (q *queries) query(depth int) result {
 	if rest := q.rest(depth); rest != nil {
 		return rest()
 	}
+	windows := 16
+	if q.options.Simple {
+		windows = 0
+	}
 	return weighted(q.random, []choice[func(int) result]{
-		{38, q.plain}, {30, q.grouped}, {14, q.overGroups}, {8, q.total}, {8, q.distinct}, {10, q.union}, {1, q.constant},
+		{38, q.plain}, {30, q.grouped}, {14, q.overGroups}, {8, q.total}, {8, q.distinct}, {10, q.union}, {1, q.constant}, {windows * 5 / 8, q.window}, {windows * 3 / 8, q.ranked},
 	})(depth)
 }
 

@@ -11,7 +11,7 @@ func (q *queries) grouped(depth int) result {
 	}
 	q.use("group by")
 	groups := q.keys(s, usable)
-	sets := q.options.All && q.chance(20) && q.groupingSets(s)
+	sets := !q.options.Simple && q.chance(18) && q.groupingSets(s)
 	if !sets {
 		groups = append(groups, q.dependent(s, terms, groups)...)
 	}
@@ -22,6 +22,11 @@ func (q *queries) grouped(depth int) result {
 	q.noteNesting(s)
 	if q.chance(30) && s.rows > few {
 		q.having(s, groups)
+	}
+	if sets && q.chance(40) {
+		q.use("grouping")
+		of := groups[q.IntN(keys)].node.String()
+		groups = append(groups, term{sort: "int", node: leaf("int", "grouping("+of+q.one("", ", "+groups[0].node.String())+")")})
 	}
 	q.shown(s, groups, keys)
 	s.rows, s.most = min(s.rows, 9), min(s.most, 400)
@@ -103,6 +108,9 @@ func (q *queries) shown(s *selection, groups scope, keys int) {
 		}
 		q.output(s, t.node.Clone(), t.sort, t.name, taken)
 		s.columns[len(s.columns)-1].small = t.small
+	}
+	if !q.options.Simple && q.chance(10) {
+		q.overGroup(s, groups, keys, taken)
 	}
 	if len(s.columns) == 0 {
 		last := groups[len(groups)-1]

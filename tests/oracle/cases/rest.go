@@ -18,7 +18,7 @@ func (q *queries) rest(depth int) func() result {
 	}
 	makes := []choice[func(int) (result, bool)]{{3, q.distinctOn}, {3, q.top}}
 	if q.options.All {
-		makes = append(makes, []choice[func(int) (result, bool)]{{5, q.window}, {4, q.setOperation}, {5, q.lateral}, {2, q.recursive}, {1, q.wholeRow}}...)
+		makes = append(makes, []choice[func(int) (result, bool)]{{4, q.setOperation}, {5, q.lateral}, {2, q.recursive}, {1, q.wholeRow}}...)
 	}
 	r, ok := weighted(q.random, makes)(depth)
 	if !ok {

@@ -1,65 +1,8 @@
 package cases
 
 import (
-	"strings"
-
 	"github.com/pgsluice/sluice/tests/oracle/tree"
 )
-
-// window is a query with window functions. Those that distinguish rows of one place in the order get an order by all columns
-// there are, so that the result is the same whichever of equal rows comes first.
-func (q *queries) window(depth int) (result, bool) {
-	s, terms := q.source(depth, 2)
-	usable := terms.usable()
-	if len(usable) == 0 {
-		return result{}, false
-	}
-	q.use("window")
-	taken := map[string]bool{}
-	for range q.between(1, 2) {
-		t := pick(q.random, terms)
-		q.output(s, t.node.Clone(), t.sort, t.name, taken)
-	}
-	for range q.between(1, 2) {
-		n, sort := q.windowCall(usable, len(usable) == len(terms))
-		q.output(s, n, sort, "", taken)
-	}
-	return s.result(), true
-}
-
-func (q *queries) windowCall(terms scope, total bool) (*node, string) {
-	t := pick(q.random, terms)
-	partition, order := pick(q.random, terms).node.String(), pick(q.random, terms).node.String()
-	by := q.one("partition by "+partition+" ", "partition by "+partition+" ", "")
-	kinds := []string{"rank", "aggregate", "running"}
-	if total {
-		kinds = append(kinds, "number", "neighbour")
-	}
-	switch pick(q.random, kinds) {
-	case "rank":
-		return leaf("bigint", q.one("rank()", "dense_rank()")+" over ("+by+"order by "+order+")"), "bigint"
-	case "running":
-		return leaf("bigint", "count(*) over ("+by+"order by "+order+")"), "bigint"
-	case "number":
-		return leaf("bigint", "row_number() over ("+by+"order by "+all(terms)+")"), "bigint"
-	case "neighbour":
-		call := q.one("lag(§)", "lead(§)", "first_value(§)") + " over (" + by + "order by " + all(terms) + ")"
-		return format(t.sort, call, t.node.Clone()), t.sort
-	}
-	a := q.aggregate(terms)
-	for strings.Contains(a.node.String(), "distinct") || strings.Contains(a.node.String(), "order by") {
-		a = q.aggregate(terms)
-	}
-	return format(a.sort, "§ over ("+strings.TrimSpace(by)+")", a.node), a.sort
-}
-
-func all(terms scope) string {
-	var names []string
-	for _, t := range terms {
-		names = append(names, t.node.String())
-	}
-	return strings.Join(names, ", ")
-}
 
 // groupingSets groups in several ways at once.
 func (q *queries) groupingSets(s *selection) bool {
@@ -67,10 +10,26 @@ func (q *queries) groupingSets(s *selection) bool {
 		return false
 	}
 	q.use("grouping sets")
-	keys := tree.NewList(tree.List{Sep: ", ", Min: 1}, s.group.Kids...)
-	text := q.one("rollup (§)", "cube (§)", "grouping sets ((§), ())")
-	s.group.Kids = []*node{format("", text, keys)}
+	list := func() *node { return tree.NewList(tree.List{Sep: ", ", Min: 1}, clones(s.group.Kids)...) }
+	first := func() *node { return tree.NewList(tree.List{Sep: ", ", Min: 1}, s.group.Kids[0].Clone()) }
+	switch text := q.one("rollup (§)", "cube (§)", "grouping sets ((§), ())", "", "", ""); {
+	case text != "":
+		s.group.Kids = []*node{format("", text, list())}
+	case q.chance(50):
+		text := q.one("grouping sets ((§), (§))", "grouping sets ((§), (), (§))", "§, rollup (§)", "distinct rollup (§), cube (§)", "rollup (§), grouping sets ((§), ())", "grouping sets (rollup (§), (§))")
+		s.group.Kids = []*node{format("", text, list(), first())}
+	default:
+		s.group.Kids = []*node{format("", q.one("grouping sets ((§), (§), (§))", "cube ((§), §), grouping sets (§, ())"), list(), first(), first())}
+	}
 	return true
+}
+
+func clones(nodes []*node) []*node {
+	var all []*node
+	for _, n := range nodes {
+		all = append(all, n.Clone())
+	}
+	return all
 }
 
 // lateral is a query whose from clause reads what stands to the left.

@@ -11,6 +11,10 @@ func (g *generator) schema() []*node {
 	statements := []*node{
 		leaf("", "create type mood as enum ('sad', 'ok', 'happy')"),
 		leaf("", "create domain posint as integer check (value > 0)"),
+		leaf("", "create function joined_step(state text, value text) returns text language sql immutable return concat(state, '+', value)"),
+		leaf("", "create aggregate joined(text) (sfunc = joined_step, stype = text)"),
+		leaf("", "create function total_step(state bigint, value integer) returns bigint language sql immutable return state + coalesce(value % 1000, 7)"),
+		leaf("", "create aggregate total(integer) (sfunc = total_step, stype = bigint, initcond = '0')"),
 	}
 	if schema := g.tables[0].schema; schema != "" {
 		statements = append(statements, leaf("", "create schema "+schema))
