@@ -90,13 +90,20 @@ func (b *builder) apart() *builder {
 func (b *builder) script(s *spec.Spec, view render.Extension) *render.Script {
 	script := render.NewScript(view)
 	parts := map[string][]shared{}
+	var before map[string][]statement // of the same mode, over a table that is not partitioned
 	for n, kind := range view.Kinds {
-		for name, statements := range b.kindStatements(s, view, kind, script) {
-			if strings.HasPrefix(name, "drop ") {
-				slices.Reverse(statements)
+		statements := b.kindStatements(s, view, kind, script)
+		for name := range statements {
+			switch {
+			case !strings.HasPrefix(name, "drop "):
+			case kind.ByRow(): // the table may have become a partitioned one, or may be gone
+				statements[name] = before[name]
+			default:
+				slices.Reverse(statements[name])
 			}
-			parts[name] = merge(parts[name], statements, n)
+			parts[name] = merge(parts[name], statements[name], n)
 		}
+		before = statements
 	}
 	for _, name := range scriptParts {
 		script.Parts = append(script.Parts, render.ScriptPart{Name: name, Expression: expression(view.Kinds, parts[name])})

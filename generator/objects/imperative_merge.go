@@ -137,31 +137,44 @@ func expression(all []render.CreatedKind, statements []shared) string {
 
 // conditionOf is the condition that an inbox is of some kinds; empty for all.
 func conditionOf(all []render.CreatedKind, of kinds) string {
-	var managed, tracked, modes []string
+	const managed, whole, parted = 0, 1, 2 // with a table of its own, or over one of a user's
+	var modes []string
+	var some [3][]string
 	for n, kind := range all {
-		if !kind.Tracked {
+		class := managed
+		switch {
+		case kind.ByRow():
+			class = parted
+		case kind.Tracked:
+			class = whole
+		default:
 			modes = append(modes, kind.Mode)
 		}
-		switch {
-		case !of.has(n):
-		case kind.Tracked:
-			tracked = append(tracked, kind.Mode)
-		default:
-			managed = append(managed, kind.Mode)
+		if of.has(n) {
+			some[class] = append(some[class], kind.Mode)
 		}
 	}
-	both := func(table string, in []string) string {
-		return strings.TrimSuffix(table+" and "+modeIn(modes, in), " and ")
+	var either []string
+	add := func(class string, in []string) {
+		if len(in) > 0 {
+			either = append(either, strings.TrimSuffix(class+" and "+modeIn(modes, in), " and "))
+		}
 	}
 	switch {
-	case slices.Equal(managed, tracked):
-		return modeIn(modes, managed)
-	case len(tracked) == 0:
-		return both("v_inbox.is_managed", managed)
-	case len(managed) == 0:
-		return both("not v_inbox.is_managed", tracked)
+	case slices.Equal(some[managed], some[whole]) && slices.Equal(some[whole], some[parted]):
+		return modeIn(modes, some[managed])
+	case slices.Equal(some[whole], some[parted]):
+		add("v_inbox.is_managed", some[managed])
+		add("not v_inbox.is_managed", some[whole])
+	case slices.Equal(some[managed], some[whole]):
+		add("not v_is_parted", some[managed])
+		add("v_is_parted", some[parted])
+	default:
+		add("v_inbox.is_managed", some[managed])
+		add("not v_inbox.is_managed and not v_is_parted", some[whole])
+		add("v_is_parted", some[parted])
 	}
-	return both("v_inbox.is_managed", managed) + " or " + both("not v_inbox.is_managed", tracked)
+	return strings.Join(either, " or ")
 }
 
 // modeIn is the condition that the mode of an inbox is one of some; empty if it can be no other.

@@ -62,7 +62,8 @@ func TestMerge(t *testing.T) {
 func TestConditionOf(t *testing.T) {
 	var all []render.CreatedKind
 	for _, mode := range []string{"", "monotonic", "contiguous"} {
-		all = append(all, render.CreatedKind{Mode: mode}, render.CreatedKind{Mode: mode, Tracked: true})
+		parted := render.Inbox{Own: &render.OwnTable{Partitioned: true}}
+		all = append(all, render.CreatedKind{Mode: mode}, render.CreatedKind{Mode: mode, Tracked: true}, render.CreatedKind{Inbox: parted, Mode: mode, Tracked: true})
 	}
 	for set := kinds(1); set < 1<<len(all); set++ {
 		for n, kind := range all {
@@ -85,6 +86,10 @@ func isTrue(condition string, kind render.CreatedKind) bool {
 				all = all && !kind.Tracked
 			case term == "not v_inbox.is_managed":
 				all = all && kind.Tracked
+			case term == "v_is_parted":
+				all = all && kind.ByRow()
+			case term == "not v_is_parted":
+				all = all && !kind.ByRow()
 			case strings.HasPrefix(term, "v_mode = "):
 				all = all && strings.TrimPrefix(term, "v_mode = ") == mode
 			case strings.HasPrefix(term, "v_mode <> "):

@@ -31,7 +31,8 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 	return view
 }
 
-// createdKinds are the kinds of inboxes that functions create, those that hand out messages as they arrive first, and of each those with tables of their own.
+// createdKinds are the kinds of inboxes that functions create, those that hand out messages as they arrive first, and of each those with tables of their own,
+// then those over tables of users, then those over partitioned ones.
 func createdKinds(s *spec.Spec) (kinds []render.CreatedKind) {
 	for _, mode := range []string{"", spec.OrderingMonotonic, spec.OrderingContiguous, render.ByPriority} {
 		any := spec.NewInbox(render.AnyInbox, render.AnySchema)
@@ -46,9 +47,12 @@ func createdKinds(s *spec.Spec) (kinds []render.CreatedKind) {
 			any.Ordering = &spec.Ordering{Aggregate: "~aggregate_column~", Sequence: "~sequence_column~", Start: 1, Mode: mode, OnDeadLetter: spec.DeadLetterBlock}
 			inbox.Ordering = orderingOf(s, &any, mode == spec.OrderingMonotonic)
 		}
-		managed, tracked := inbox.StandIn(false), inbox.StandIn(true)
-		tracked.Own.Roles = ownRoles(&any)
-		kinds = append(kinds, render.CreatedKind{Inbox: managed, Mode: mode}, render.CreatedKind{Inbox: tracked, Tracked: true, Mode: mode})
+		kinds = append(kinds, render.CreatedKind{Inbox: inbox.StandIn(), Mode: mode})
+		for _, partitioned := range []bool{false, true} {
+			tracked := inbox.StandInOver(partitioned)
+			tracked.Own.Roles = ownRoles(&any)
+			kinds = append(kinds, render.CreatedKind{Inbox: tracked, Tracked: true, Mode: mode})
+		}
 	}
 	return kinds
 }

@@ -46,15 +46,8 @@ func (e Extension) FiredBy(option string) []string {
 	return nil
 }
 
-// place is where the names of triggers of a table have that for an event.
-func (e Extension) place(event string) int {
-	for _, kind := range e.Kinds {
-		if kind.Tracked && slices.Contains(kind.Fired(), event) {
-			return slices.Index(kind.Fired(), event) + 1
-		}
-	}
-	return 0
-}
+// ByStatement are the events of triggers that partitioned tables do not have.
+func (e Extension) ByStatement() []string { return byStatement }
 
 // kinds are the inboxes of the spec and, where functions create others, one that stands for those.
 func (e Extension) kinds() []Inbox {
@@ -83,13 +76,12 @@ func (e Extension) Fn(name string, suffix ...string) Name {
 // CreatedKind is a kind of inboxes that functions create, with one that stands for them. Another way to hand out messages is another mode.
 type CreatedKind struct {
 	Inbox
-	Tracked bool   // over tables of users
+	Tracked bool   // over tables of users, which are partitioned if all its triggers are for rows
 	Mode    string // of ordering, or ByPriority; empty for none
 }
 
-// StandIn makes an inbox one that stands for those that functions create: with tables of their own, or, if tracked, over tables of users. What the two
-// have in common has the same text.
-func (i Inbox) StandIn(tracked bool) Inbox {
+// StandIn makes an inbox one that stands for those that functions create with tables of their own.
+func (i Inbox) StandIn() Inbox {
 	i.Any = true
 	i.Table, i.Rows = Name{"~at~", "~table~"}, Name{"~rows_schema~", "~rows_table~"}
 	i.Pending.Schema = "~pending_schema~"
@@ -108,12 +100,15 @@ func (i Inbox) StandIn(tracked bool) Inbox {
 		p.Any, p.Levels = true, nil
 		i.Priority = &p
 	}
-	if !tracked {
-		return i
-	}
+	return i
+}
+
+// StandInOver is the same for those over tables of users. What they have in common with the others has the same text.
+func (i Inbox) StandInOver(partitioned bool) Inbox {
+	i = i.StandIn()
 	i.ChangedFn, i.RowChangedFn = i.InInternal(AnyInbox+"_changed"), i.InInternal(AnyInbox+"_row_changed")
 	i.OrderIndex = Name{"~at~", "~order_index~"}
-	i.Own = &OwnTable{Triggers: map[string]string{}}
+	i.Own = &OwnTable{Partitioned: partitioned, Triggers: map[string]string{}}
 	for _, event := range TriggerEvents {
 		i.Own.Triggers[event] = "~" + event + "_trigger~"
 	}

@@ -80,7 +80,7 @@ func (s *Script) value(name string) string {
 	case word == "id_index":
 		return "v_inbox.table_indexes[2]::text"
 	case isTrigger:
-		return fmt.Sprintf("v_inbox.table_triggers[%d]::text", s.place(event))
+		return fmt.Sprintf("%s.pgt_derived_name(%s || v_at)", s.Internal(), sqltext.Literal(s.Extension.Extension+"_"+event+"_"))
 	case word == "aggregate_column" || word == "sequence_column":
 		return "v_order." + word + "::text"
 	case word == "priority_column":

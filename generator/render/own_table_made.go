@@ -15,22 +15,22 @@ var TriggerEvents = []string{
 	"inserted_by_priority", "updated_by_priority", "deleted_by_priority", "applied_by_priority",
 }
 
+// byStatement are those of triggers for statements, which pass by what is written through a partition. TRUNCATE of the table itself fires one.
+var byStatement = []string{"updated", "deleted", "marked", "inserted_by_priority", "updated_by_priority", "deleted_by_priority"}
+
 // fires reports whether the inbox has the trigger of an event: not where nobody is woken, there is no change feed, no ordering, or no priority.
 func (i Inbox) fires(event string) bool {
+	if i.ByRow() && slices.Contains(byStatement, event) {
+		return false
+	}
 	switch event {
-	case "updated", "deleted":
-		return !i.ByRow()
-	case "marked":
-		return i.Ordering != nil && !i.ByRow()
 	case "notify":
 		return i.Notify != nil
 	case "feed":
 		return i.Feed.Name != ""
-	case "ordered", "reordered", "marked_applied":
+	case "ordered", "reordered", "marked", "marked_applied":
 		return i.Ordering != nil
-	case "inserted_by_priority", "updated_by_priority", "deleted_by_priority":
-		return i.Priority != nil && !i.ByRow()
-	case "applied_by_priority":
+	case "inserted_by_priority", "updated_by_priority", "deleted_by_priority", "applied_by_priority":
 		return i.Priority != nil
 	}
 	return true

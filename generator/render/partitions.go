@@ -11,8 +11,10 @@ func (o OwnTrigger) ByRow() bool { return o.Of.ByRow() }
 // ByRow is false for the functions of triggers that managed inboxes share.
 func (e Extension) ByRow() bool { return false }
 
-// Partitioned reports whether an inbox is over a partitioned table.
-func (e Extension) Partitioned() bool { return slices.ContainsFunc(e.Inboxes, Inbox.ByRow) }
+// Partitioned reports whether an inbox is over a partitioned table, or may come to.
+func (e Extension) Partitioned() bool {
+	return e.FromSQL != nil || slices.ContainsFunc(e.Inboxes, Inbox.ByRow)
+}
 
 // WrittenTo are the relations that are locked where messages of v_inbox are written.
 func (e Extension) WrittenTo() string {
