@@ -67,6 +67,8 @@ inboxes:
   - {name: numbered, ordering: {sequence: "the %s number"}}
   - {name: own_timed, table: own_timed, ordering: {aggregate: "group", sequence: "at"}, columns: {id: no, received_at: got}}
   - {name: own_numbered, table: own_numbered, ordering: {aggregate: "group", sequence: "the %s number"}, columns: {id: no, received_at: got, available_at: available_at}}
+  - {name: parted_timed, table: parted_timed, ordering: {aggregate: "group", sequence: "at"}, columns: {id: no, received_at: got}}
+  - {name: parted_numbered, table: parted_numbered, ordering: {aggregate: "group", sequence: "the %s number"}, columns: {id: no, received_at: got, available_at: available_at}}
 `
 
 const orderedDDL = `
@@ -76,14 +78,23 @@ create table own_numbered (no varchar(9) primary key, event_type text not null, 
 	processed_at timestamptz, error text, retry_count integer not null default 0, available_at timestamptz, "the %s number" smallint);
 create table c_own_timed (like own_timed including all);
 create table c_own_numbered (like own_numbered including all);
+create table parted_timed (like own_timed including all) partition by hash (no);
+create table parted_timed_0 partition of parted_timed for values with (modulus 2, remainder 0);
+create table parted_timed_1 partition of parted_timed for values with (modulus 2, remainder 1);
+create table c_parted_timed (like own_timed including all) partition by hash (no);
+create table c_parted_timed_0 partition of c_parted_timed for values with (modulus 2, remainder 0);
+create table c_parted_timed_1 partition of c_parted_timed for values with (modulus 2, remainder 1);
+create table parted_numbered (like own_numbered including all) partition by hash (no);
+create table parted_numbered_0 partition of parted_numbered for values with (modulus 1, remainder 0);
+create table c_parted_numbered (like own_numbered including all) partition by hash (no);
+create table c_parted_numbered_0 partition of c_parted_numbered for values with (modulus 1, remainder 0);
 `
 
 const orderedByCall = `
 select pgtrickle.create_inbox('c_timed');
 select pgtrickle.create_inbox('c_numbered');
 alter table pgtrickle.c_numbered add column "the %s number" bigint;
-select pgtrickle.enable_inbox_tracking('c_own_timed', 'c_own_timed', 'no', p_received_at_column => 'got');
-select pgtrickle.enable_inbox_tracking('c_own_numbered', 'c_own_numbered', 'no', p_received_at_column => 'got');
+select pgtrickle.enable_inbox_tracking(i, i, 'no', p_received_at_column => 'got') from unnest(array['c_own_timed', 'c_own_numbered', 'c_parted_timed', 'c_parted_numbered']) i;
 `
 
 // orderings are the inboxes of the spec with the columns of their tables, and how the like ones get their order.
@@ -92,6 +103,8 @@ var orderings = []struct{ inbox, table, id, group, sequence, enable string }{
 	{"numbered", "pgtrickle.numbered", "event_id", "aggregate_id", `"the %s number"`, ", p_sequence_column => 'the %s number'"},
 	{"own_timed", "own_timed", "no", `"group"`, "at", ", 'group', 'at'"},
 	{"own_numbered", "own_numbered", "no", `"group"`, `"the %s number"`, ", 'group', 'the %s number'"},
+	{"parted_timed", "parted_timed", "no", `"group"`, "at", ", 'group', 'at'"},
+	{"parted_numbered", "parted_numbered", "no", `"group"`, `"the %s number"`, ", 'group', 'the %s number'"},
 }
 
 type orderedRun struct {
@@ -208,7 +221,7 @@ func (r *orderedRun) both(n, session int, template string) {
 		o, prefix := orderings[n], []string{"", "c_"}[which]
 		table := strings.Replace(o.table, o.inbox, prefix+o.inbox, 1)
 		sql := strings.NewReplacer("{inbox}", prefix+o.inbox, "{table}", table, "{id}", o.id, "{group}", o.group, "{sequence}", o.sequence,
-			"{undelay}", map[bool]string{true: "select", false: fmt.Sprintf("update %s set available_at = null where available_at < now() + interval '10 minutes'", table)}[o.inbox == "own_timed"]).Replace(template)
+			"{undelay}", map[bool]string{true: "select", false: fmt.Sprintf("update %s set available_at = null where available_at < now() + interval '10 minutes'", table)}[o.inbox == "own_timed" || o.inbox == "parted_timed"]).Replace(template)
 		results, err := conn.PgConn().Exec(r.t.Context(), sql).ReadAll()
 		said := func(text string) string { return strings.ReplaceAll(text, "c_", "") }
 		var pg *pgconn.PgError

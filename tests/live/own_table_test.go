@@ -42,6 +42,7 @@ create trigger touch before update on app.incoming for each row execute function
 type ownTable struct {
 	name, spec, ddl string
 	also            []string // what applications do with its partitions
+	enable          string   // has the inbox made by a function instead of the spec
 	materialized    bool     // its pending messages and dead letters are stream tables
 }
 
@@ -55,10 +56,12 @@ create table app.a partition of app.incoming for values with (modulus 3, remaind
 create table app.b partition of app.incoming for values with (modulus 3, remainder 1);
 create table app.c partition of app.incoming for values with (modulus 3, remainder 2);
 `
+	createdSpec      = "version: 1\nextension: {name: sluice_own_test, version: 1.2.3, schema: own, imperative: true}\n"
 	materializedSpec = ownSpec + "    materialize: true\n"
 )
 
-// ownTables are one with an id of a column, one with an id of two, such with partitions, and such whose views are stream tables.
+// ownTables are one with an id of a column, one with an id of two, such with partitions, one of which a function puts an inbox over, and such whose views are
+// stream tables.
 var ownTables = []ownTable{
 	{name: "one", spec: ownSpec, ddl: ownDDL},
 	{name: "two", spec: twoSpec, ddl: twoDDL},
@@ -66,13 +69,20 @@ var ownTables = []ownTable{
 	{name: "materialized", spec: materializedSpec, ddl: ownDDL, materialized: true},
 	{name: "materialized two", spec: strings.Replace(materializedSpec, "id: msg_id", "id: [shard, msg_id]", 1), ddl: twoDDL, materialized: true},
 	{name: "materialized hashed", spec: materializedSpec + "    priority: {map: {t1: 1, t2: 2}}\n", ddl: hashedDDL, materialized: true},
-	{name: "listed", spec: twoSpec, ddl: strings.Replace(twoDDL, "shard)\n)", "shard)\n) partition by list (shard)", 1) + `
+	{name: "listed", spec: twoSpec, ddl: listedDDL, also: onPartitions},
+	{name: "listed by call", spec: createdSpec, ddl: strings.Replace(listedDDL, "body jsonb not null", "body jsonb, payload jsonb not null default '{}'", 1), also: onPartitions, enable: `select own.enable_inbox_tracking('mine', 'app.incoming',
+		p_id_columns => array['shard', 'msg_id'], p_event_type_column => 'type', p_received_at_column => 'got', p_processed_at_column => 'done', p_retry_count_column => 'tries')`},
+}
+
+var (
+	listedDDL = strings.Replace(twoDDL, "shard)\n)", "shard)\n) partition by list (shard)", 1) + `
 create table app.a partition of app.incoming for values in ('~/0');
 create table app.b partition of app.incoming for values in ('~/1', '~/2') partition by hash (msg_id);
 create table app.b1 partition of app.b for values with (modulus 2, remainder 0);
 create table app.b2 partition of app.b for values with (modulus 2, remainder 1);
 create table app.extra (like app.incoming including all);
-`, also: []string{
+`
+	onPartitions = []string{
 		"insert into app.a (shard, type, body) select '~/0', 't5', '{}' from generate_series(1, 3)",
 		"insert into app.b (shard, type, body) select '~/2', 't5', '{}' from generate_series(1, 3)",
 		"update app.b1 set done = now() where msg_id in (select msg_id from app.b1 where done is null limit 2 for update skip locked)",
@@ -86,8 +96,8 @@ create table app.extra (like app.incoming including all);
 		"create table app.brief partition of app.incoming for values in ('brief')",
 		"insert into app.incoming (shard, type, body) select 'brief', 't7', '{}' from generate_series(1, 4)",
 		"drop table app.brief",
-	}},
-}
+	}
+)
 
 // ownStates are what must be the same before a dump and after its restore.
 var ownStates = []string{
@@ -124,7 +134,7 @@ func (own ownTable) dumped(t *testing.T) {
 			before := leftovers(t, source)
 			for _, sql := range []string{
 				"insert into app.incoming (type, body, done, tries) select 't' || i % 3, '{}', case i % 4 when 0 then now() end, i % 5 from generate_series(1, 60) i",
-				scriptOf(extension, flavour), "call own.tick()",
+				scriptOf(extension, flavour), own.enable, "call own.tick()",
 				"select own.inbox_mark_processed('mine', event_id) from own.inbox_claim('mine', 3)",
 				"update app.incoming set type = 't9' where tries = 2",
 			} {
@@ -183,6 +193,7 @@ func (own ownTable) underLoad(t *testing.T) {
 	db := pgtest.DB(t)
 	db.Exec(t, own.ddl+"create table app.done (id text)")
 	db.Exec(t, installed.Over(t, own.spec, own.ddl).Install(generator.Plain))
+	db.Exec(t, own.enable)
 	until := time.Now().Add(4 * time.Second)
 	var all sync.WaitGroup
 	session := func(work func(exec func(sql string, args ...any), random *rand.Rand)) {

@@ -44,7 +44,9 @@ create table pgtrickle.own_tiered (
 create table pgtrickle.own_tiered_0 partition of pgtrickle.own_tiered for values with (modulus 2, remainder 0);
 create table pgtrickle.own_tiered_1 partition of pgtrickle.own_tiered for values with (modulus 2, remainder 1);
 create table pgtrickle.tracked_mapped (like pgtrickle.own_mapped including all);
-create table pgtrickle.tracked_tiered (like pgtrickle.own_tiered including all);
+create table pgtrickle.tracked_tiered (like pgtrickle.own_tiered including all) partition by hash (event_id);
+create table pgtrickle.tracked_tiered_0 partition of pgtrickle.tracked_tiered for values with (modulus 2, remainder 0);
+create table pgtrickle.tracked_tiered_1 partition of pgtrickle.tracked_tiered for values with (modulus 2, remainder 1);
 `
 
 // createdSQL makes inboxes with priority by functions: a table of their own has its columns from the beginning.

@@ -37,7 +37,7 @@ func TestRandomStatements(t *testing.T) {
 	}
 }
 
-// TestRandomFromSQL does so where functions created two of the inboxes, one of them over a table that was there.
+// TestRandomFromSQL does so where functions created two of the inboxes, one of them over a table that was there, whose partitions some seeds write.
 func TestRandomFromSQL(t *testing.T) {
 	seeds, steps := []uint64{1, 2, 3}, 220
 	if n, err := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64); err == nil {
@@ -50,8 +50,13 @@ func TestRandomFromSQL(t *testing.T) {
 	for _, seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			db := installed.DB(t, extension)
+			partitions := ""
+			if seed%2 == 0 {
+				partitions = ` partition by hash (event_id); create table pgtrickle.soon_0 partition of pgtrickle.soon for values with (modulus 2, remainder 0);
+					create table pgtrickle.soon_1 partition of pgtrickle.soon for values with (modulus 2, remainder 1)`
+			}
 			db.Exec(t, `create table pgtrickle.soon (event_id varchar primary key, event_type text not null, aggregate_id varchar(9), payload jsonb not null, received_at timestamptz not null default clock_timestamp(),
-				processed_at timestamptz, error text, retry_count integer not null default 0, note text default 'n', trace_id varchar);
+				processed_at timestamptz, error text, retry_count integer not null default 0, note text default 'n', trace_id varchar)`+partitions+`;
 				select pgtrickle.enable_inbox_tracking('soon', 'pgtrickle.soon'), pgtrickle.create_inbox('later')`)
 			newRandomRun(t, db, seed).steps(steps)
 		})
