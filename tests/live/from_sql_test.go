@@ -55,9 +55,14 @@ func TestNamesFromSQL(t *testing.T) {
 			}
 			run(t, conn, n.replacer().Replace("select S.create_inbox(N, p_schema => ")+literal(n.inboxSchema)+")")
 			lives()
-			run(t, conn, n.replacer().Replace("create table T (event_id varchar(40) primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null default clock_timestamp(), "+
-				"processed_at timestamptz, error text, retry_count integer not null default 0, available_at timestamptz)"))
+			const table = "create table T (event_id varchar(40) primary key, event_type text not null, payload jsonb not null, received_at timestamptz not null default clock_timestamp(), " +
+				"processed_at timestamptz, error text, retry_count integer not null default 0, available_at timestamptz)"
+			run(t, conn, n.replacer().Replace(table))
 			run(t, conn, n.replacer().Replace("select S.create_inbox('beside'), S.enable_inbox_tracking(N, ")+literal(quoted(n.inboxSchema, n.inbox))+")")
+			lives()
+			run(t, conn, n.replacer().Replace("drop table T "))
+			run(t, conn, n.replacer().Replace(table+" partition by hash (event_id); create table S.a_part partition of T for values with (modulus 1, remainder 0)"))
+			run(t, conn, n.replacer().Replace("select S.enable_inbox_tracking(N, ")+literal(quoted(n.inboxSchema, n.inbox))+")")
 			lives()
 			run(t, conn, n.replacer().Replace("select S.drop_inbox('beside', p_cascade => true)"))
 			run(t, conn, n.replacer().Replace("drop table T "))

@@ -31,6 +31,7 @@ var fromSQLVersions = []string{
 
 const createdInSpec = "schema: [schema.sql]\ninboxes: [{name: payments}, {name: letters, schema: app, max_retries: 2, retention: {processed: 0s}},\n" +
 	"  {name: turns, ordering: {sequence: \"the 'number\"}}, {name: ranks, priority: {column: \"the 'rank\", tiers: default}},\n" +
+	"  {name: parts, table: app.parts, columns: {id: [id, came], received_at: came}, ordering: {aggregate: event_type, sequence: number}},\n" +
 	"  {name: orders, table: app.orders, max_retries: 2, columns: {id: no, received_at: got, available_at: available_at}}]\n"
 
 // trackedDDL is tables of an application: over one of them the spec puts an inbox later, too.
@@ -43,6 +44,12 @@ create table app."odd ""t'able" (
     "the 'id" uuid, event_type text not null, payload jsonb not null, received_at timestamptz not null default clock_timestamp(), processed_at timestamptz,
     error text, retry_count integer not null default 0, "/" smallint default 7, primary key ("/", "the 'id")
 );
+create table app.parts (
+    id text not null, came timestamptz not null default '2026-06-01', event_type text not null, payload jsonb not null default '{}', processed_at timestamptz,
+    error text, retry_count integer not null default 0, number bigint, primary key (id, came)
+) partition by range (came);
+create table app.parts_old partition of app.parts for values from ('2025-01-01') to ('2026-01-01');
+create table app.parts_new partition of app.parts for values from ('2026-01-01') to ('2027-01-01');
 `
 
 // ofVersion is a version of the extension.
@@ -68,6 +75,10 @@ var fromSQLStates = []string{
 	"select concat_ws(' ', event_type, pending, processed, dead_letter) from box.orders_stats", "select event_id from box.inbox_pending('orders', 1000)",
 	"select pg_get_triggerdef(oid) || tgenabled::text from pg_trigger where tgrelid = 'app.orders'::regclass",
 	"select pg_get_indexdef(indexrelid) || coalesce(obj_description(indexrelid, 'pg_class'), '') from pg_index where indrelid = 'app.orders'::regclass",
+	"select p::text from app.parts p", "select p::text from box.parts_pending p", "select concat_ws(' ', event_type, pending, processed, dead_letter) from box.parts_stats",
+	"select concat_ws(' ', event_id, sequence) from box.inbox_pending('parts')", "select concat_ws(' ', aggregate_key, sequence, event_id) from box_internal.parts_backlog",
+	"select concat_ws(' ', tgrelid::regclass, tgname, tgenabled) from pg_trigger where tgrelid::regclass::text ~ 'app.parts' and not tgisinternal",
+	"select pg_get_indexdef(indexrelid) from pg_index where indrelid::regclass::text ~ 'app.parts'",
 	"select o::text from app.\"odd \"\"t'able\" o", "select event_id from box.inbox_pending('Odd \"tracked')",
 	"select pg_get_triggerdef(oid) || tgenabled::text from pg_trigger where tgrelid = 'app.\"odd \"\"t''able\"'::regclass",
 	"select t::text from box.turns t", "select event_id from box.next_turns", "select n::text from box.\"next_Odd \"\"tracked\" n",
@@ -116,6 +127,9 @@ func fillCreated(t *testing.T, conn *pgx.Conn) {
 		"insert into app.orders (no, event_type, payload, processed_at) select i, 't' || i % 3, '{}', case when i = 5 then now() end from generate_series(1, 30) i",
 		"select box.enable_inbox_tracking('orders', 'app.orders', 'no', p_received_at_column => 'got', p_max_retries => 2)",
 		`select box.enable_inbox_tracking('Odd "tracked', 'app."odd ""t''able"', p_id_columns => array['the ''id', '/'])`,
+		"insert into app.parts (id, came, event_type, number) select i, case when i < 4 then '2025-06-01'::timestamptz else '2026-06-01' end, 't' || i % 2, (i + 1) / 2 from generate_series(1, 10) i",
+		"select box.enable_inbox_tracking('parts', 'app.parts', p_id_columns => array['id', 'came'], p_received_at_column => 'came'), box.enable_inbox_ordering('parts', 'event_type', 'number')",
+		"select box.inbox_mark_processed('parts', event_id) from box.inbox_claim('parts', 2)", "update app.parts_new set retry_count = 3 where id = '9'",
 		"select box.inbox_mark_processed('orders', event_id) from box.inbox_claim('orders', 7)",
 		"select box.inbox_mark_failed('orders', '20', 'x'), box.inbox_mark_failed('orders', '20', 'x'), box.inbox_mark_failed('orders', '21', 'x')",
 		"select box.inbox_receive('Odd \"tracked', '00000000-0000-0000-0000-00000000000' || i || '/7', 't', '{}') from generate_series(1, 4) i",
@@ -203,10 +217,10 @@ func TestCreatedInboxesUpgraded(t *testing.T) {
 			if _, done, err = commandtest.Uninstall(t.Context(), conn, versions[3], true); err != nil || !done {
 				t.Fatalf("uninstalled: %t, %v", done, err)
 			}
-			if kept := pgtest.Rows(t, conn, "select (select count(*) from app.orders), (select count(*) from app.\"odd \"\"t'able\")"); fmt.Sprint(kept) != "[[29 4]]" {
+			if kept := pgtest.Rows(t, conn, "select (select count(*) from app.orders), (select count(*) from app.\"odd \"\"t'able\"), (select count(*) from app.parts)"); fmt.Sprint(kept) != "[[29 4 10]]" {
 				t.Errorf("kept of tables that were there: %v", kept)
 			}
-			run(t, conn, "drop table app.orders, app.\"odd \"\"t'able\"; drop schema if exists app")
+			run(t, conn, "drop table app.parts, app.orders, app.\"odd \"\"t'able\"; drop schema if exists app")
 			if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Errorf("left behind: %q", after)
 			}
@@ -216,10 +230,10 @@ func TestCreatedInboxesUpgraded(t *testing.T) {
 			if _, done, err = commandtest.Uninstall(t.Context(), conn, versions[0], true); err != nil || !done {
 				t.Fatalf("uninstalled: %t, %v", done, err)
 			}
-			if kept := pgtest.Rows(t, conn, "select (select count(*) from app.orders), (select count(*) from app.\"odd \"\"t'able\")"); fmt.Sprint(kept) != "[[29 4]]" {
+			if kept := pgtest.Rows(t, conn, "select (select count(*) from app.orders), (select count(*) from app.\"odd \"\"t'able\"), (select count(*) from app.parts)"); fmt.Sprint(kept) != "[[29 4 10]]" {
 				t.Errorf("kept of tables that were there: %v", kept)
 			}
-			run(t, conn, "drop table app.orders, app.\"odd \"\"t'able\"; drop schema if exists app")
+			run(t, conn, "drop table app.parts, app.orders, app.\"odd \"\"t'able\"; drop schema if exists app")
 			if after := leftovers(t, conn); fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Errorf("left behind: %q", after)
 			}

@@ -74,11 +74,15 @@ func TestPulledSpecTakesOver(t *testing.T) {
 		if n%4 == 3 { // of two columns
 			ids, one = []string{"the " + name, "/"}, "1/p~1"
 		}
+		parted := ""
+		if n%3 == 1 { // a third
+			parted = fmt.Sprintf(" partition by hash (%s); create table %s partition of %s for values with (modulus 1, remainder 0)", pgx.Identifier{"the " + name}.Sanitize(), pgx.Identifier{"part " + name}.Sanitize(), pgx.Identifier{name}.Sanitize())
+		}
 		_, err := db.Connect(t).Exec(t.Context(), fmt.Sprintf(`create table %[1]s (%[2]s bigint, "/" text default 'p/', primary key (%[2]s%[4]s), event_type varchar(9) not null, payload jsonb not null,
-			received_at timestamptz not null default now(), processed_at timestamptz, error text, retry_count int not null default 0%[3]s);
+			received_at timestamptz not null default now(), processed_at timestamptz, error text, retry_count int not null default 0%[3]s)%[5]s;
 			insert into %[1]s (%[2]s, event_type, payload) select i, 't', '{}' from generate_series(1, 5) i`,
 			pgx.Identifier{name}.Sanitize(), pgx.Identifier{"the " + name}.Sanitize(), []string{"", ", available_at timestamptz"}[n%2],
-			[]string{"", "", "", `, "/"`}[n%4]))
+			[]string{"", "", "", `, "/"`}[n%4], parted))
 		must(err)
 		_, err = db.Connect(t).Exec(t.Context(), "select pgtrickle.enable_inbox_tracking('over ' || replace($1, '.', ''), quote_ident('public') || '.' || quote_ident($1), case when $3::text[] is null then 'the ' || $1 else 'event_id' end, p_max_retries => $2, p_id_columns => $3)", name, 2+n, ids)
 		must(err)
