@@ -2,6 +2,7 @@ package fixed
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,11 +26,7 @@ var citus = target{
 
 // onCitus creates everything, in an order in which it can be created.
 func onCitus(s *spec.Spec, view Extension) []object {
-	var all []object
-	if len(view.StreamTables) > 0 {
-		all = append(all, object{sql: render.Must("citus/stream_sequential.sql", view)})
-	}
-	all = append(all, schemas("citus", append(view.Schemas, view.Internal()))...)
+	all := citusSchemas(view)
 	add := func(template string, data any) object {
 		all = append(all, create(template, data))
 		return all[len(all)-1]
@@ -102,6 +99,18 @@ func onCitus(s *spec.Spec, view Extension) []object {
 	return append(all, citusRoles(s, view)...)
 }
 
+// citusSchemas are the schemas, after what the transaction needs. An owner who is no superuser makes those with sequences beforehand.
+func citusSchemas(view Extension) []object {
+	sequential := object{sql: render.Must("citus/sequential.sql", view)}
+	switch {
+	case sequences(view) != "":
+		return []object{sequential, {sql: render.Must("citus/schemas.sql", view)}}
+	case len(view.StreamTables) > 0:
+		return append([]object{sequential}, schemas("citus", view.AllSchemas())...)
+	}
+	return schemas("citus", view.AllSchemas())
+}
+
 // shards knows the shards of the tables of messages.
 func shards(view Extension) []object {
 	if len(view.Tables()) == 0 {
@@ -117,7 +126,7 @@ func shards(view Extension) []object {
 // citusRoles grants the roles of a spec what they need. Functions run with the rights of their callers, and anybody may call them: Citus does not pass on GRANT ON
 // FUNCTION where a schema needs quotes.
 func citusRoles(s *spec.Spec, view Extension) []object {
-	return roles("citus", append(view.Schemas, view.Internal()),
+	return roles("citus", view.AllSchemas(),
 		role{s.Roles.Producer, "a producer: to store messages and to publish events", []grant{ // ON CONFLICT and RETURNING read the table
 			{"insert, select", list(append(inboxTables(view), outboxTables(view)...))}, {"insert", list(deliveries(view))},
 			{"usage", sequences(view)}, {"select", groupTable(view)},
@@ -169,6 +178,9 @@ func citusNotes(view Extension) string {
 	}
 	return out + "\n## Background work\n\nThe procedure `tick` does it; the script `.pg_cron.sql` beside the migrations has pg_cron call it on the coordinator.\n"
 }
+
+// AllSchemas are the schemas of all objects, as SQL.
+func (e Extension) AllSchemas() []string { return append(slices.Clone(e.Schemas), e.Internal()) }
 
 // Internal is the schema of what users do not call, as SQL.
 func (e Extension) Internal() string { return ident(e.InternalName) }

@@ -2,9 +2,33 @@
 --
 -- Run it once with psql on the coordinator, as superuser or as a role that may make roles: psql -v ON_ERROR_STOP=1 --single-transaction -f.
 
-create schema if not exists shop;
-create schema if not exists app;
-create schema if not exists shop_internal;
+-- Citus takes functions and triggers over distributed tables by one connection to each node.
+set local citus.multi_shard_modify_mode to 'sequential';
+
+-- Schemas of extension shop. Citus makes the sequences of distributed tables as superuser, by connections that do not see what a
+-- transaction of another role has made: such an owner makes the schemas first, and here nothing names them again, which Citus takes for
+-- making them.
+do $do$
+declare
+    v_missing text := (
+        select string_agg('create schema ' || s.name || ';', ' ' order by s.no)
+        from unnest(array['shop', 'app', 'shop_internal']) with ordinality s (name, no)
+        left join pg_catalog.pg_namespace n on n.oid = to_regnamespace(s.name)
+        where n.oid is null or n.xmin = pg_current_xact_id_if_assigned()::xid
+    );
+begin
+    if (select r.rolsuper from pg_catalog.pg_roles r where r.rolname = current_user) then
+        create schema if not exists shop;
+        create schema if not exists app;
+        create schema if not exists shop_internal;
+    elsif v_missing is not null then
+        raise exception using errcode = '3F000', message = 'schemas of extension shop are missing',
+            detail = 'Role ' || quote_ident(current_user) ||
+                ' is no superuser, and this transaction cannot make them visible to all nodes.',
+            hint = 'Run and commit on the coordinator, before this script: ' || v_missing;
+    end if;
+end;
+$do$;
 
 -- Messages of inbox order_events: received once by aggregate_id and event_id, pending until processed.
 --
