@@ -86,14 +86,25 @@ func altered(from, to Manifest, touched map[string]bool) []string {
 			add(o.Kind, o.Signature)
 		}
 	}
-	for _, m := range from.Made {
-		if now, stays := identifiedAs(to.Made, m.identity()); !stays || touched[m.identity()] && !now.Beside || relationNames(m) != relationNames(now) {
-			for _, r := range m.Relations {
-				add(r.Kind, sqltext.Qualified(r.Schema, r.Name))
-			}
-		}
+	for _, r := range madeAnew(from, to, touched) {
+		add(r.Kind, sqltext.Qualified(r.Schema, r.Name))
 	}
 	return append(views, others...)
+}
+
+// madeAnew are the relations of what functions make that are dropped, made anew or renamed.
+func madeAnew(from, to Manifest, touched map[string]bool) (relations []Relation) {
+	for _, m := range from.Made {
+		now, stays := identifiedAs(to.Made, m.identity())
+		switch changes := touched[m.identity()]; {
+		case !stays || changes && !now.Beside || relationNames(m) != relationNames(now):
+			relations = append(relations, m.Relations...)
+		case changes: // attach() sets its rows aside; if there are older ones, which readers keep open, nobody reads these
+			rows := slices.IndexFunc(m.Relations, func(r Relation) bool { return r.Kind == "table" })
+			relations = append(relations, m.Relations[rows])
+		}
+	}
+	return relations
 }
 
 // asUsed orders tables as sessions come to them, since another order meets deadlocks: first those of users, whose triggers write the rest, then stream tables,
@@ -148,6 +159,11 @@ func (p Plan) written(from, to Manifest, touched map[string]bool) map[string]str
 			} else if (touched[m.identity()] || !was[m.identity()]) && modes[table] == "" { // attach() makes what is new
 				modes[table] = againstWriters
 			}
+		}
+	}
+	for _, r := range madeAnew(from, to, touched) { // a new index of what is made anew has the old one dropped, too
+		if name := sqltext.Qualified(r.Schema, r.Name); modes[name] != "" {
+			modes[name] = againstAll
 		}
 	}
 	return modes
