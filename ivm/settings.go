@@ -18,6 +18,7 @@ var unset = []string{"smallint", "int2", "integer", "int4", "bigint", "int8", "n
 var unsetCalls = []string{
 	"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every", "abs", "ceil", "floor", "round", "trunc", "mod", "length", "lower", "upper", "left", "right",
 	"substr", "substring", "replace", "btrim", "ltrim", "rtrim", "strpos", "split_part", "md5", "reverse", "string_agg", "greatest", "least",
+	"generate_series", "unnest", "string_to_table", "regexp_split_to_table", "jsonb_array_elements", "jsonb_array_elements_text", "jsonb_each", "jsonb_each_text",
 }
 
 // followsSettings reports whether the view may hang on settings of the session.

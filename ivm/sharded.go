@@ -79,6 +79,8 @@ func (s *sharder) of(n algebra.Node) sharded {
 		return s.beside(n.Left, n.Right, n.On)
 	case *algebra.Project:
 		return s.passed(s.of(n.Input), n.Items)
+	case *algebra.Each:
+		return s.of(n.Input)
 	case *algebra.Aggregate:
 		return s.groups(n)
 	case *algebra.Window:

@@ -47,6 +47,9 @@ func waysOf(n algebra.Node) ways {
 			w := waysOf(b.Input)
 			all = ways{all.terms + w.terms, all.changes + w.changes, max(all.tables, w.tables), all.below + w.below}
 		}
+		if n.Mixed { // which is one relation wherever it is read
+			return ways{terms: 1, changes: 1, tables: 1, below: all.below + all.reads()}
+		}
 		return all
 	case *algebra.Aggregate, *algebra.Distinct, *algebra.Top, *algebra.Window: // rows of them come and go, so that what reads them is written for both
 		in := waysOf(n.Inputs()[0])

@@ -160,6 +160,8 @@ func (w world) compute(n algebra.Node) zset {
 		w.outer(n, out)
 	case *algebra.Semi:
 		w.semi(n, out)
+	case *algebra.Each:
+		w.calls(n, out)
 	case *algebra.Aggregate:
 		w.aggregate(n, out)
 	case *algebra.Top:
@@ -414,7 +416,21 @@ func eval(e sqltext.Expr, b binding) value {
 		return parts[0]
 	case sqltext.NullTestForm:
 		return truth(parts[0].null)
+	case sqltext.CaseForm: // what stands behind ELSE comes first
+		results := parts[len(parts)-len(f.Tested):]
+		for i, cond := range f.Tested {
+			if eval(cond, b) == truth(true) {
+				return results[i]
+			}
+		}
+		if len(parts) > len(results) {
+			return parts[0]
+		}
+		return null
 	case sqltext.CoalesceForm:
+		if f.Word == "LEAST" {
+			return min2(parts[0], parts[1])
+		}
 		for _, p := range parts {
 			if !p.null {
 				return p
@@ -432,6 +448,13 @@ func eval(e sqltext.Expr, b binding) value {
 		return operation(f.Operator.Name, parts)
 	}
 	panic("no meaning of " + e.SQL())
+}
+
+func min2(a, b value) value {
+	if b.null || !a.null && a.n < b.n {
+		return a
+	}
+	return b
 }
 
 func constant(e sqltext.Expr, f sqltext.Form) value {
@@ -481,6 +504,8 @@ func operation(name string, parts []value) value {
 		return truth(l >= r)
 	case "+":
 		return value{n: l + r}
+	case "-":
+		return value{n: l - r}
 	}
 	panic("no meaning of " + name)
 }

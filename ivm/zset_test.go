@@ -23,6 +23,14 @@ var one = func() []string {
 		"select a from l where a = (select max(a) from r)", "select (select count(*)::int from r where r.a = l.a) as a from l", "select a from l where a < (select sum(r.a) from r where r.a = l.a)",
 		"select a from l where a in (select a from r group by a having count(*) > 1)", "select a from l order by a limit 1", "select a from l order by a desc nulls last limit 2 offset 1",
 		"select a from l order by a fetch first 1 rows with ties", "select distinct on (a) a from l", "select distinct on (r.a) r.a from l join r on r.a >= l.a order by r.a",
+		"select a from l intersect select a from r", "select a from l except select a from r", "select a from l intersect all select a from r", "select a from l except all select a from r",
+		"select a from l where a > 1 or exists (select from r where r.a = l.a)", "select a from l where not (a > 1 and a not in (select a from r))",
+		"select case when a in (select a from r) then 1 when a <= all (select a from r) then 2 end as a from l", "select sum((select max(r.a) from r where r.a <> l.a))::int as a from l",
+		"select x.n as a from l, lateral (select count(*)::int as n, max(r.a) as m from r where r.a > l.a) x where m is null", "select x.a from l left join lateral (select r.a from r where r.a > l.a) x on x.a < 2",
+		"select x.a from l, lateral (select distinct r.a from r where r.a is not distinct from l.a) x", "select x.n as a from l left join lateral (select count(*)::int as n from r where r.a = l.a group by r.a) x on true",
+		"select g.a from l, generate_series(1, l.a) as g(a)", "select generate_series(1, a) + a as a from l", "select g.a from l left join lateral generate_series(2, l.a) as g(a) on g.a < 3",
+		"select x.a from l, lateral (select r.a from r where r.a > l.a) x", "select v.a from l, lateral (values (l.a), (l.a + 1)) v(a)",
+		"select coalesce(g.b, n::int) as a from l, rows from (generate_series(1, l.a), generate_series(l.a, 2)) with ordinality as g(a, b, n)",
 	}
 	outer := []string{
 		"select a from (%s) q where a > 1", "select distinct a from (%s) q", "select a, count(*) as n from (%s) q group by a", "select max(a) as a, count(*) as n from (%s) q",

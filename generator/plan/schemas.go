@@ -33,7 +33,7 @@ func (p *planner) computes(n int) (path, query string) {
 	case view.PicksKeys || view.Firsts || view.LimitBy("r") != "":
 		return path, view.Recompute.Rows()
 	case own: // as it is written, PostgreSQL computes a correlated subquery for those rows only that need it
-		return path, sqltext.ReplaceTables(text, func(schema, name string) (string, bool) {
+		return path, sqltext.QualifyTables(text, func(schema, name string) (string, bool) {
 			table := p.compiled.known.Relation(schema, name)
 			if table == nil {
 				return "", false

@@ -1,6 +1,9 @@
 package algebra
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Description is what Format prints of a node, in pieces, for pictures.
 type Description struct {
@@ -32,6 +35,8 @@ func Describe(n Node, c *Columns) Description {
 		return Description{Kind: n.kind(), Items: p.conditionTexts(n.On)}
 	case *Semi:
 		return Description{Kind: n.kind(), Items: p.conditionTexts(n.On)}
+	case *Each:
+		return Description{Kind: "each", Items: []string{strings.TrimPrefix(p.each(n), "each ")}}
 	case *Aggregate:
 		d := Description{Kind: "aggregate", Keys: p.itemTexts(n.Keys), Items: p.callTexts(n.Aggs)}
 		if n.Global {

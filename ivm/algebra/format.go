@@ -65,6 +65,8 @@ func (p *printer) line(n Node) string {
 		return strings.TrimSpace(n.kind() + " " + p.conditions(n.On))
 	case *Semi:
 		return strings.TrimSpace(n.kind() + " " + p.conditions(n.On))
+	case *Each:
+		return p.each(n)
 	case *Aggregate:
 		return p.aggregate(n)
 	case *Window:

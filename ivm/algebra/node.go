@@ -52,8 +52,8 @@ type Project struct {
 type Union struct {
 	Cols []ColID
 	From []Branch
-	// Mixed reports that branches may have other types than the union gives its
-	// columns: what stands above must not be computed from a branch alone.
+	// Mixed has the union stay one relation: branches may have other types than it gives its columns, so that what stands above must not be computed from
+	// a branch alone, or there are too many of them.
 	Mixed bool
 }
 

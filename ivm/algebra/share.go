@@ -53,6 +53,8 @@ func equalNodes(a, b Node) bool {
 		return a.Anti == b.(*Semi).Anti && a.AnySign == b.(*Semi).AnySign
 	case *Top:
 		return a.same(b.(*Top))
+	case *Each:
+		return a.Keeps == b.(*Each).Keeps
 	case *Aggregate:
 		return a.Global == b.(*Aggregate).Global && len(a.Keys) == len(b.(*Aggregate).Keys)
 	case *Window:

@@ -24,6 +24,9 @@ func verifyNode(n Node) error {
 	for _, in := range n.Inputs() {
 		below.add(in.Columns())
 	}
+	if each, ok := n.(*Each); ok {
+		below.add(each.Cols)
+	}
 	for _, s := range n.reads() {
 		if id, missing := below.lacks(s.Columns()); missing {
 			return fmt.Errorf("%T reads column %d, which its input does not make: %s", n, id, s.Expr.SQL())

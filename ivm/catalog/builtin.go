@@ -19,7 +19,7 @@ type builtins struct {
 	kinds      map[string]TypeInfo
 	functions  map[string]Callable
 	signatures map[string][]Signature
-	columns    map[string][][]string // of the results of functions, as far as they have any
+	columns    map[string][][]Column // of the results of functions, as far as they have any
 	returns    map[string][]string   // results of functions that follow from arguments, or from the call
 	relations  map[name][][]string   // the columns of catalogs
 	operators  map[string][]Operator
@@ -32,7 +32,7 @@ var builtin = sync.OnceValue(func() *builtins {
 	b := &builtins{
 		types: map[string]bool{}, kinds: map[string]TypeInfo{}, functions: map[string]Callable{}, signatures: map[string][]Signature{},
 		operators: map[string][]Operator{}, casts: map[[2]string]Cast{},
-		columns: map[string][][]string{}, returns: map[string][]string{}, relations: map[name][][]string{},
+		columns: map[string][][]Column{}, returns: map[string][]string{}, relations: map[name][][]string{},
 	}
 	for line := range strings.Lines(builtinText) {
 		if !strings.HasPrefix(line, "#") {
@@ -51,7 +51,12 @@ func (b *builtins) add(fields []string) {
 	case "function":
 		b.addFunction(fields[1:])
 	case "columns":
-		b.columns[fields[1]] = append(b.columns[fields[1]], strings.Split(fields[2], ","))
+		names, types := strings.Split(fields[2], ","), strings.Split(fields[3], ",")
+		var columns []Column
+		for i, name := range names {
+			columns = append(columns, Column{Name: name, Type: types[i]})
+		}
+		b.columns[fields[1]] = append(b.columns[fields[1]], columns)
 	case "returns":
 		b.returns[fields[1]] = append(b.returns[fields[1]], fields[2])
 	case "relation":

@@ -156,13 +156,9 @@ func builtinResult(function string) Result {
 	case len(columns) != 1 || len(returns) > 0:
 		return Result{}
 	case len(columns[0]) == 1:
-		return Result{Shape: Shape{Kind: ValueShape}, Name: columns[0][0]}
+		return Result{Shape: Shape{Kind: ValueShape}, Name: columns[0][0].Name}
 	}
-	row := Result{Shape: Shape{Kind: RowShape}}
-	for _, column := range columns[0] {
-		row.Columns = append(row.Columns, Column{Name: column})
-	}
-	return row
+	return Result{Shape: Shape{Kind: RowShape, Columns: columns[0]}}
 }
 
 // agreed is the result that all have; unknown where they differ.

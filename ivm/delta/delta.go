@@ -60,6 +60,8 @@ func (c Calculus) of(n algebra.Node) algebra.Node {
 		return c.outer(n)
 	case *algebra.Semi:
 		return c.semi(n)
+	case *algebra.Each:
+		return over(n, c.Of(n.Input))
 	case *algebra.Aggregate:
 		return c.aggregate(n)
 	case *algebra.Top:

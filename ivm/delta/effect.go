@@ -28,7 +28,7 @@ func EffectOn(n algebra.Node, source func(*algebra.Source) Effect) Effect {
 		return source(n)
 	case *algebra.Values:
 		return Effect{}
-	case *algebra.Filter, *algebra.Project, *algebra.Union, *algebra.Join:
+	case *algebra.Filter, *algebra.Project, *algebra.Each, *algebra.Union, *algebra.Join:
 		return below(n, source)
 	case *algebra.Outer: // rows without a partner go when one comes
 		right := EffectOn(n.Right, source)

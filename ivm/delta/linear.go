@@ -10,6 +10,7 @@ const (
 	sourceRule  = "Δ source = its changes"
 	filterRule  = "Δ σ(X) = σ(Δ X)"
 	projectRule = "Δ π(X) = π(Δ X)"
+	eachRule    = "Δ f(X) = f(Δ X)"
 	unionRule   = "Δ (X ⊎ Y) = Δ X ⊎ Δ Y"
 	valuesRule  = "Δ values = ∅"
 )

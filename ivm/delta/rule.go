@@ -13,6 +13,8 @@ func Rule(n algebra.Node) string {
 		return filterRule
 	case *algebra.Project:
 		return projectRule
+	case *algebra.Each:
+		return eachRule
 	case *algebra.Union:
 		return unionRule
 	case *algebra.Join:

@@ -27,6 +27,8 @@ type item struct {
 	alias string
 	kind  string         // of an outer join with the items before it; otherwise empty
 	on    []sqltext.Expr // of that join
+	calls []rowCall      // of functions whose rows it has; what the leaf is read from are their names then
+	order string         // behind the calls
 }
 
 // block folds a node into one.
@@ -59,6 +61,8 @@ func (b *block) fold(n algebra.Node) {
 	case *algebra.Semi:
 		b.fold(n.Left)
 		b.semi(n)
+	case *algebra.Each:
+		b.each(n)
 	case *algebra.Negate:
 		b.fold(n.Input)
 		b.negative = !b.negative
@@ -163,7 +167,7 @@ func (b *block) render(columns []algebra.ColID, names []string) []string {
 // Plain writes a node's rows, which count once each, as one SELECT without Mult; nil if that takes common table expressions.
 func (w *writer) Plain(n algebra.Node, names []string) []string {
 	switch n.(type) {
-	case *algebra.Filter, *algebra.Project, *algebra.Join, *algebra.Outer, *algebra.Semi, *algebra.Source:
+	case *algebra.Filter, *algebra.Project, *algebra.Each, *algebra.Join, *algebra.Outer, *algebra.Semi, *algebra.Source:
 	default:
 		return nil
 	}

@@ -20,7 +20,7 @@ func (b *block) from() []string {
 	var lines []string
 	for i, item := range b.items {
 		where = append(where, item.leaf.Where...)
-		text := aliased(item.leaf.SQL, item.alias)
+		text := b.source(item)
 		switch {
 		case i == 0:
 			lines = append(lines, "from "+text)

@@ -87,6 +87,8 @@ func inline(n algebra.Node, known func(algebra.Node) string) string {
 		return "σ(" + below(n.Input) + ")"
 	case *algebra.Project:
 		return below(n.Input)
+	case *algebra.Each:
+		return inlineEach(n, below)
 	case *algebra.Negate:
 		return "−" + below(n.Input)
 	case *algebra.Consolidate:

@@ -59,6 +59,9 @@ func (r *resolver) conditions(e sqltext.Expr, s *scope, clause string) []algebra
 // bindRef binds one name. One that is unknown is reported and stays.
 func (r *resolver) bindRef(e sqltext.Expr, ref sqltext.Ref, s *scope) sqltext.Expr {
 	if r.wholeRow(ref, s) {
+		if t := s.around(ref.Parts); t != nil && t.value != 0 && !ref.Star {
+			return e.Bound(int(t.value))
+		}
 		r.full(ref.Pos, "whole row of a table", "name its columns")
 		return e
 	}

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
@@ -16,6 +17,9 @@ func (r *resolver) checkCalls(e sqltext.Expr, s *scope, clause string) {
 	if call, ok := e.Call(); ok {
 		r.checkCall(call, s, clause)
 		r.checkNested(call)
+		if clause == inFrom {
+			clause = argumentInFrom
+		}
 	}
 	for _, below := range e.Children() {
 		r.checkCalls(below, s, clause)
@@ -32,19 +36,19 @@ func (r *resolver) checkCall(call sqltext.Call, s *scope, clause string) {
 	case means.Known && means.Least == sqltext.Volatile:
 		r.errs.Add(volatileCall(r.pos(call.Pos), call.Name+"()"))
 	case call.Over != nil && clause != "":
-		r.errs.Add(misplacedWindow(r.pos(call.Pos), clause))
+		r.errs.Add(misplacedWindow(r.pos(call.Pos), strings.TrimPrefix(clause, "arguments of ")))
 	case call.Over != nil:
 		if inner, ok := r.callIn(call.Args, isWindow); ok {
 			r.errs.Add(nestedWindow(r.pos(inner.Pos)))
 		}
 	case r.isAggregate(call) && clause != "":
 		if r.ofThisQuery(call, s) {
-			r.errs.Add(misplacedAggregate(r.pos(call.Pos), clause))
+			r.errs.Add(misplacedAggregate(r.pos(call.Pos), strings.TrimPrefix(clause, "arguments of ")))
 		}
 	case means.Set && slices.Contains(setless, clause):
 		r.errs.Add(misplacedSet(r.pos(call.Pos), clause))
-	case means.Set:
-		r.full(call.Pos, "set-returning function", "")
+	case means.Set && clause != inFrom:
+		r.full(call.Pos, setReturning, "call it in FROM")
 	case !r.isBuiltin(call):
 	case catalog.IsClock(call.Name, len(call.Args)):
 		r.full(call.Pos, "the time of day ("+call.Name+")", "compare with it where the stream table is read")
@@ -77,6 +81,12 @@ func (r *resolver) checkWindow(w *sqltext.Window, known []sqltext.Window) {
 		r.errs.Add(framedWindow(r.pos(w.Pos), base))
 	}
 }
+
+// A function in FROM may return rows, but none in its arguments.
+const (
+	inFrom         = "functions in FROM"
+	argumentInFrom = "arguments of " + inFrom
+)
 
 // setless are the clauses in which no function can return a set.
 var setless = []string{"WHERE", "HAVING", "JOIN conditions", "LIMIT", "OFFSET", "VALUES"}

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 	"github.com/pgsluice/sluice/ivm/typing"
@@ -86,11 +85,4 @@ func (r *resolver) checkSorted(e sqltext.Expr, id algebra.ColID, using sqltext.O
 func (r *resolver) mergeTypes(at int, left, right algebra.ColID) string {
 	column := r.checker().Column
 	return r.checker().CommonType([]string{column(int(left)), column(int(right))}, []int{at, at}, "JOIN/USING")
-}
-
-// columnOf is a column of a function in FROM, of a type.
-func (r *resolver) columnOf(name, typ string, shape catalog.Shape) column {
-	c := r.made(name, shape)
-	r.types[c.id] = typ
-	return c
 }

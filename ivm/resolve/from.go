@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/algebra/props"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -28,11 +27,11 @@ func (r *resolver) fromList(items []sqltext.From, outer *scope) (algebra.Node, *
 		if node == nil {
 			node = n
 		} else {
-			node = &algebra.Join{Left: node, Right: n}
+			node = r.beside(item, sqltext.Cross, node, n, nil)
 		}
 	}
 	if node == nil { // one row of nothing
-		node = &algebra.Values{Rows: [][]algebra.Scalar{{}}}
+		node = algebra.OneRow()
 	}
 	return node, s
 }
@@ -199,9 +198,6 @@ func (r *resolver) subquery(item *sqltext.SubqueryRef, before *scope) (algebra.N
 		outer = before
 	}
 	rel := r.query(item.Query, outer)
-	if item.Lateral && len(props.New(r.columns).Of(rel.node).Outer) > 0 {
-		r.full(item.Pos, "LATERAL subquery that reads what stands before it", "")
-	}
 	columns := r.renameRelation(item.Pos, rel, theTable(item.Alias), item.Columns)
 	return rel.node, rel.under(item.Alias, columns)
 }

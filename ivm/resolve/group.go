@@ -31,27 +31,26 @@ func (r *resolver) aggregatesIn(w sqltext.Window) bool {
 
 // group resolves GROUP BY, HAVING and the select list over them; over has an expression over rows become one over the groups.
 func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets []target) (rel relation, over func(algebra.Scalar) algebra.Scalar) {
-	g := &grouper{resolver: r, values: &joining{resolver: r, scope: s}, scope: s, node: &algebra.Aggregate{Input: node}}
+	g := &grouper{resolver: r, values: &joining{resolver: r, scope: s, rows: &joining{resolver: r, scope: s, from: node}}, scope: s, node: &algebra.Aggregate{Input: node}}
 	g.by = g.setsOf(q, s, targets)
 	g.node.Global = len(g.by) == 1 && len(g.by[0]) == 0
 	having, early := g.having(q, s)
 	if len(early) > 0 {
 		g.node.Input = &algebra.Filter{Input: node, Conds: early}
 	}
-	windows := &windowing{resolver: r, scope: s}
+	windows, rows := &windowing{resolver: r, scope: s}, &sets{resolver: r, scope: s}
 	rel = r.project(nil, targets, s, func(t target) algebra.Scalar {
-		return windows.over(g.over(g.values.bind(t.expr, ""), t.expr.At()))
+		return rows.bind(t, func(t target) algebra.Scalar { return windows.over(g.over(g.values.bind(t.expr, ""), t.expr.At())) })
 	})
 	for i, side := range g.values.sides {
-		for k, on := range side.on {
-			g.values.sides[i].on[k] = g.over(on, q.Pos)
-		}
+		g.values.sides[i] = side.mapped(func(e algebra.Scalar) algebra.Scalar { return g.over(e, q.Pos) })
 	}
+	g.node.Input = attach(g.node.Input, g.values.rows.sides)
 	input := attach(g.grouped(q.Pos), g.values.sides)
 	if len(having) > 0 {
 		input = &algebra.Filter{Input: input, Conds: having}
 	}
-	rel.node = rel.node.With([]algebra.Node{windows.attach(input)})
+	rel.node = rel.node.With([]algebra.Node{rows.over(windows.attach(input))})
 	return rel, func(e algebra.Scalar) algebra.Scalar { return g.over(e, q.Pos) }
 }
 
@@ -100,7 +99,7 @@ func (g *grouper) keys(item sqltext.Grouping, s *scope, targets []target) keySet
 	var keys keySet
 	for _, e := range item.Exprs {
 		if t, ok := g.meant(e, s, targets); ok {
-			key := g.bind(t.expr, s, "GROUP BY")
+			key := g.values.rows.bind(t.expr, "GROUP BY")
 			g.checker().Groupable(key.Expr)
 			keys = union(keys, keySet{g.key(key, t.name)})
 		}

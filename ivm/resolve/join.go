@@ -19,6 +19,7 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 	r.add(s, ls, j.Left.At())
 	r.add(s, rs, j.Right.At())
 	var on []algebra.Scalar
+	var tests sqltext.Expr
 	var merged []algebra.Item
 	using := j.Using
 	if j.Natural {
@@ -30,9 +31,12 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 	if len(using) > 0 {
 		on, merged = r.using(j, using, ls, rs, s)
 	} else if !j.On.IsZero() {
-		on = r.conditions(j.On, s, "JOIN conditions")
+		on, tests = r.onConditions(j, s)
 	}
-	node := joined(j.Kind, left, right, on)
+	node := r.beside(j.Right, j.Kind, left, right, on)
+	if !tests.IsZero() {
+		node = r.where(node, tests, s)
+	}
 	if outer, ok := node.(*algebra.Outer); ok {
 		r.checkPadded(j.Right.At(), outer)
 	}
@@ -43,6 +47,29 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 		node = &algebra.Project{Input: node, Items: merged}
 	}
 	return node, r.aliased(j, s)
+}
+
+// onConditions are the conditions of a join, and apart from them those of an inner join with subqueries, which may as well stand in WHERE.
+func (r *resolver) onConditions(j *sqltext.JoinRef, s *scope) (on []algebra.Scalar, tests sqltext.Expr) {
+	var plain, others []sqltext.Expr
+	for _, e := range j.On.Conjuncts() {
+		if j.Kind == sqltext.Inner && hasSubquery(e) {
+			others = append(others, e)
+		} else {
+			plain = append(plain, e)
+		}
+	}
+	if all := sqltext.And(plain...); !all.IsZero() {
+		on = r.conditions(all, s, "JOIN conditions")
+	}
+	return on, sqltext.And(others...)
+}
+
+func hasSubquery(e sqltext.Expr) bool {
+	if _, ok := e.Subquery(); ok {
+		return true
+	}
+	return slices.ContainsFunc(e.Children(), hasSubquery)
 }
 
 // checkPadded has a query recomputed that has nulls in columns whose type only the server knows, unless it is recomputed anyway, as for what has such columns.

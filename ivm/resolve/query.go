@@ -41,10 +41,10 @@ func (r *resolver) united(q *sqltext.SetOp, left relation, outer *scope) relatio
 		types = r.commonTypes(strings.ToUpper(string(q.Kind)), left, right)
 	}
 	switch {
-	case q.Kind != sqltext.Union:
-		r.full(q.Pos, string(q.Kind), "")
 	case left.open != nil || right.open != nil:
-		r.full(q.Pos, "UNION of columns that are not known", "name the columns")
+		r.full(q.Pos, strings.ToUpper(string(q.Kind))+" of columns that are not known", "name the columns")
+	case q.Kind != sqltext.Union:
+		rel = r.setOp(q, left, right, types)
 	default:
 		rel = r.union(left, right, types, q.All)
 	}
@@ -63,6 +63,15 @@ func (r *resolver) united(q *sqltext.SetOp, left relation, outer *scope) relatio
 
 // union is UNION of two sides with as many columns, of the types that both have in common.
 func (r *resolver) union(left, right relation, types []string, all bool) relation {
+	rel := r.unioned(left, right, types)
+	if !all {
+		rel.node = &algebra.Distinct{Input: rel.node}
+	}
+	return rel
+}
+
+// unioned is UNION ALL of two sides.
+func (r *resolver) unioned(left, right relation, types []string) relation {
 	rel, mixed := relation{names: left.names, at: left.at}, false
 	for i, name := range left.names {
 		l, rt := r.columns.Info(left.ids[i]), r.columns.Info(right.ids[i])
@@ -79,9 +88,6 @@ func (r *resolver) union(left, right relation, types []string, all bool) relatio
 		rel.ids = append(rel.ids, r.newColumn(info, r.shapes[left.ids[i]]))
 	}
 	rel.node = &algebra.Union{Cols: rel.ids, Mixed: mixed, From: []algebra.Branch{{Input: left.node, Cols: left.ids}, {Input: right.node, Cols: right.ids}}}
-	if !all {
-		rel.node = &algebra.Distinct{Input: rel.node}
-	}
 	return rel
 }
 

@@ -4,28 +4,48 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/algebra/props"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
+	"github.com/pgsluice/sluice/ivm/typing"
 )
 
-// joining binds expressions of which subqueries with one value become columns, of relations that are joined to the rows.
+// joining binds expressions of which subqueries become columns, of relations that are joined to the rows.
 type joining struct {
 	*resolver
-	scope *scope
-	sides []side
+	scope  *scope
+	sides  []side
+	from   algebra.Node         // the rows of the scope; nil where the expressions are over groups
+	rows   *joining             // of the rows that aggregates take, where the expressions are over groups
+	short  map[any]bool         // subqueries whose result may be false where it is null
+	known  map[any]replacedWith // by their ids
+	clause string
 }
 
-// side is a relation with a row at most for each row that it is joined to, or without conditions exactly one.
+// replacedWith is a subquery and what stands for it.
+type replacedWith struct {
+	rel   relation
+	value sqltext.Expr
+}
+
+// side is a relation with a row at most for each row that it is joined to, or without conditions exactly one; or it marks rows by tests.
 type side struct {
-	node algebra.Node
-	on   []algebra.Scalar
+	node   algebra.Node
+	on     []algebra.Scalar
+	domain *algebra.Project // values of the rows that it is joined to, of which it is made
+	mark   *mark
 }
 
 // bind is resolver.bind.
 func (j *joining) bind(e sqltext.Expr, clause string) algebra.Scalar {
 	within := map[any]bool{}
 	j.inAggregates(e, false, within)
+	j.clause = clause
 	return j.bindWith(e, j.scope, clause, func(e sqltext.Expr, sub sqltext.Subquery) (relation, sqltext.Expr) {
-		return j.subquery(e, sub, !within[e.SubqueryID()])
+		if within[e.SubqueryID()] {
+			return j.rows.subquery(e, sub)
+		}
+		return j.subquery(e, sub)
 	})
 }
 
@@ -42,13 +62,26 @@ func (j *joining) inAggregates(e sqltext.Expr, within bool, found map[any]bool) 
 	}
 }
 
-// subquery resolves a subquery, and joins it if it has one value that can be computed by groups.
-func (j *joining) subquery(e sqltext.Expr, sub sqltext.Subquery, may bool) (relation, sqltext.Expr) {
+// subquery resolves a subquery, and joins it if it has one value that can be computed by groups, or is a test.
+func (j *joining) subquery(e sqltext.Expr, sub sqltext.Subquery) (relation, sqltext.Expr) {
+	for _, at := range []*joining{j, j.below()} {
+		if found, ok := at.known[e.SubqueryID()]; ok {
+			return found.rel, found.value
+		}
+	}
 	reasons := len(j.result.Full)
-	rel := j.query(sub.Query, j.scope)
-	if may && sub.Kind == sqltext.Scalar && rel.open == nil && len(rel.ids) == 1 {
-		if s, value, ok := j.side(rel); ok {
+	q := ofArray(sub)
+	rel := j.query(q, j.scope)
+	if q != sub.Query && len(rel.ids) > 1 {
+		rel.ids, rel.names, rel.at = rel.ids[:1], rel.names[:1], rel.at[:1]
+	}
+	if rel.open == nil {
+		if s, value, ok := j.sideOf(e, sub, rel); ok {
 			j.sides = append(j.sides, s)
+			if j.known == nil {
+				j.known = map[any]replacedWith{}
+			}
+			j.known[e.SubqueryID()] = replacedWith{rel, value}
 			return rel, value
 		}
 	}
@@ -56,8 +89,41 @@ func (j *joining) subquery(e sqltext.Expr, sub sqltext.Subquery, may bool) (rela
 	return rel, sqltext.Expr{}
 }
 
-// side is the subquery of one aggregate as groups, one for each value that its conditions compare with the rows around it. Where there is no group, the
-// aggregates of no rows are null, and counts 0.
+// below is what binds expressions over the rows that are grouped; nothing is known of others.
+func (j *joining) below() *joining {
+	if j.rows == nil {
+		return &joining{}
+	}
+	return j.rows
+}
+
+func (j *joining) sideOf(e sqltext.Expr, sub sqltext.Subquery, rel relation) (side, sqltext.Expr, bool) {
+	switch sub.Kind {
+	case sqltext.Exists, sqltext.Any, sqltext.All:
+		return j.marked(e, rel)
+	case sqltext.Array:
+		if len(rel.ids) != 1 {
+			return side{}, sqltext.Expr{}, false
+		}
+		array, ok := j.arrayOf(rel)
+		if !ok {
+			return side{}, sqltext.Expr{}, false
+		}
+		return j.side(array)
+	case sqltext.Scalar:
+		if len(rel.ids) != 1 {
+			return side{}, sqltext.Expr{}, false
+		}
+		if s, value, ok := j.side(rel); ok {
+			return s, value, true
+		}
+		return j.single(rel)
+	}
+	return side{}, sqltext.Expr{}, false
+}
+
+// side is the subquery of aggregates as groups, one for each of the values that they read of the rows around. Where there is no group, the aggregates of no
+// rows are null, and counts 0.
 func (j *joining) side(rel relation) (s side, value sqltext.Expr, ok bool) {
 	p, isProject := rel.node.(*algebra.Project)
 	if !isProject {
@@ -67,75 +133,140 @@ func (j *joining) side(rel relation) (s side, value sqltext.Expr, ok bool) {
 	if !isGroup || !all.Global || len(all.Keys) > 0 {
 		return side{}, value, false
 	}
-	pulled := correlation{computed: map[algebra.ColID]algebra.Scalar{}}
-	groups := &algebra.Aggregate{Input: pulled.rows(all.Input), Aggs: all.Aggs}
-	if len(pulled.conds) == 0 {
-		if algebra.Verify(all) != nil {
-			return side{}, value, false
-		}
-		return side{node: all}, p.Items[0].Expr.Expr, true
+	result := p.Items[0].Expr
+	if algebra.Verify(all) == nil {
+		return side{node: all}, result.Expr, true
 	}
-	for _, cond := range pulled.conds {
-		if on, ok := j.keyed(groups, pulled.over(cond)); ok {
-			s.on = append(s.on, on)
-		} else {
-			return side{}, value, false
-		}
-	}
-	if len(groups.Keys) == 0 || algebra.Verify(groups) != nil {
+	b, ok := j.groupsBeside(all)
+	if !ok {
 		return side{}, value, false
 	}
-	counts := map[algebra.ColID]bool{}
-	for _, a := range groups.Aggs {
-		call, _ := a.Call.Expr.Call()
-		if !j.isBuiltin(call) || call.WithinGroup || j.columns.Info(a.ID).Type == "" {
-			return side{}, value, false
-		}
-		counts[a.ID] = call.Name == "count" || call.Name == "regr_count"
+	return side{node: b.groups, on: b.on, domain: b.domain}, b.whole(result.Expr), true
+}
+
+// single is a subquery that has a row at most, as its conditions compare a key of a table with the rows around.
+func (j *joining) single(rel relation) (s side, value sqltext.Expr, ok bool) {
+	pulled := correlation{computed: map[algebra.ColID]algebra.Scalar{}}
+	node := pulled.rows(rel.node)
+	columns := node.Columns()
+	for i := range pulled.conds {
+		s.on = append(s.on, pulled.over(pulled.conds[i]))
 	}
-	s.node = groups
-	value = p.Items[0].Expr.Expr.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
-		id, isColumn := e.Column()
-		return sqltext.Coalesce(e, sqltext.Integer(0)), isColumn && counts[algebra.ColID(id)]
-	})
+	var tied []algebra.ColID
+	for _, e := range props.Equalities(s.on) {
+		for _, sides := range [][2]algebra.Scalar{{e.Left, e.Right}, {e.Right, e.Left}} {
+			id, isColumn := sides[0].Column()
+			if isColumn && slices.Contains(columns, id) && !readsAny(sides[1], columns) && j.catalog.PlainType(j.typeOf(sides[0])) == j.catalog.PlainType(j.typeOf(sides[1])) {
+				tied = append(tied, id)
+			}
+		}
+	}
+	key := props.New(j.columns).Of(node).Key(tied)
+	if key == nil {
+		return side{}, value, false
+	}
+	value = sqltext.Column(int(rel.ids[0]))
+	if computed, ok := pulled.computed[rel.ids[0]]; ok { // of both sides: null where there is no row
+		value = parsed("case when k is not null then v end", map[string]int{"k": int(key[0]), "v": int(rel.ids[0])}).Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+			id, _ := e.Column()
+			return computed.Expr, algebra.ColID(id) == rel.ids[0]
+		})
+	}
+	semi := &algebra.Semi{Right: node, On: append([]algebra.Scalar{{Expr: value}}, s.on...)}
+	if !pulled.complete(semi) || slices.ContainsFunc(semi.Right.Columns(), func(id algebra.ColID) bool { return j.columns.Info(id).Type == "" }) {
+		return side{}, value, false
+	}
+	s.node = semi.Right
 	return s, value, true
 }
 
-// keyed groups by the side of an equality that reads the groups' rows, and is the condition on the groups. A condition on the rows around is one as it is.
-func (j *joining) keyed(groups *algebra.Aggregate, cond algebra.Scalar) (algebra.Scalar, bool) {
-	rows := groups.Input.Columns()
-	if !slices.ContainsFunc(cond.Columns(), func(id algebra.ColID) bool { return slices.Contains(rows, id) }) {
-		return cond, true
+// arrayOf is ARRAY(subquery) as an aggregate of the subquery's rows, empty of none.
+func (j *joining) arrayOf(rel relation) (relation, bool) {
+	info, typ := j.columns.Info(rel.ids[0]), j.exactType(rel.ids[0])
+	switch typ {
+	case "", typing.Record:
+		return relation{}, false
+	case typing.Unknown:
+		typ = "text"
 	}
-	l, r, ok := cond.Expr.Equality()
-	left, right := algebra.Scalar{Expr: l}, algebra.Scalar{Expr: r}
-	if ok && !within(left, rows) {
-		left, right = right, left
+	if len(typ) < 2 || typ[len(typ)-2:] != "[]" {
+		typ += "[]"
 	}
-	// Of two types, values of one that differ may equal the same value of the other, as of numeric and float.
-	typ := j.typeOf(left)
-	if !ok || len(left.Columns()) == 0 || !within(left, rows) || readsAny(right, rows) || typ == "" || j.catalog.PlainType(typ) != j.catalog.PlainType(j.typeOf(right)) {
-		return algebra.Scalar{}, false
-	}
-	info := j.columns.InfoOf(left)
-	if !info.Equality.Comparable() {
-		return algebra.Scalar{}, false
-	}
-	key := algebra.Item{ID: j.columns.New(info), Expr: left}
-	groups.Keys = append(groups.Keys, key)
-	return algebra.Scalar{Expr: sqltext.Equals(sqltext.Column(int(key.ID)), right.Expr)}, true
+	of := map[string]int{"v": int(rel.ids[0])}
+	call := parsed("array_agg(v)", of)
+	made, _ := call.Call()
+	call = j.ordered(call, made, rel.order)
+	array := algebra.Info{Name: "array", Type: typ, Varied: info.Varied, Any: info.Any, Equality: info.Equality}
+	shape := func() catalog.Shape { return j.shapeOfColumn(rel.ids[0]).Array() }
+	agg := algebra.Agg{ID: j.newColumn(array, shape), Call: algebra.Scalar{Expr: call}}
+	item := algebra.Item{ID: j.newColumn(array, shape), Expr: algebra.Scalar{Expr: parsed("coalesce(v, '{}'::"+typ+")", map[string]int{"v": int(agg.ID)})}}
+	j.types[agg.ID], j.types[item.ID] = typ, typ
+	groups := &algebra.Aggregate{Input: rel.node, Aggs: []algebra.Agg{agg}, Global: true}
+	return relation{node: &algebra.Project{Input: groups, Items: []algebra.Item{item}}, names: rel.names, ids: []algebra.ColID{item.ID}, at: rel.at}, true
 }
 
-func readsAny(e algebra.Scalar, columns []algebra.ColID) bool {
-	return slices.ContainsFunc(e.Columns(), func(id algebra.ColID) bool { return slices.Contains(columns, id) })
+// ofArray is the query of a subquery; that of ARRAY has what it is sorted by as further columns, so that the order is known outside.
+func ofArray(sub sqltext.Subquery) sqltext.Query {
+	q, ok := sub.Query.(*sqltext.Select)
+	if sub.Kind != sqltext.Array || !ok || q.Distinct || len(q.DistinctOn) > 0 || len(q.Targets) != 1 || q.Targets[0].Expr.Star() {
+		return sub.Query
+	}
+	sorted := *q
+	sorted.Order = slices.Clone(q.Order)
+	for i, item := range q.Order {
+		ref, named := item.Expr.Ref()
+		if _, position := item.Expr.Integer(); position || named && len(ref.Parts) == 1 && ref.Parts[0] == q.Targets[0].Alias {
+			continue
+		}
+		sorted.Targets = append(slices.Clip(sorted.Targets), sqltext.Target{Pos: item.Expr.At(), Alias: "sorted" + itoa(i+1), Expr: item.Expr})
+		sorted.Order[i].Expr = sqltext.Integer(len(sorted.Targets))
+	}
+	return &sorted
+}
+
+// mapped is the side with other expressions over what it is joined to.
+func (s side) mapped(over func(algebra.Scalar) algebra.Scalar) side {
+	all := func(exprs []algebra.Scalar) []algebra.Scalar {
+		var mapped []algebra.Scalar
+		for _, e := range exprs {
+			mapped = append(mapped, over(e))
+		}
+		return mapped
+	}
+	s.on = all(s.on)
+	if s.domain != nil {
+		for i, item := range s.domain.Items {
+			s.domain.Items[i].Expr = over(item.Expr)
+		}
+	}
+	if s.mark != nil {
+		for _, b := range s.mark.branches {
+			for _, t := range b.tests {
+				t.On = all(t.On)
+			}
+		}
+	}
+	return s
 }
 
 // attach joins the sides to a tree.
 func attach(node algebra.Node, sides []side) algebra.Node {
-	for _, s := range sides {
-		if len(s.on) == 0 {
+	last := -1
+	for i, s := range sides {
+		if s.mark != nil {
+			last = i
+		}
+	}
+	for i, s := range sides {
+		if s.domain != nil {
+			s.domain.Input = node
+		}
+		switch {
+		case s.mark != nil:
+			node = s.mark.over(node, i < last)
+		case len(s.on) == 0:
 			node = &algebra.Join{Left: node, Right: s.node}
-		} else {
+		default:
 			node = &algebra.Outer{Left: node, Right: s.node, On: s.on}
 		}
 	}

@@ -24,9 +24,10 @@ type scope struct {
 type namedTable struct {
 	schema, name string // schema only where the item is a table without an alias
 	columns      []column
-	open         bool   // other columns are not known
-	stored       bool   // a table, which has system columns
-	hidden       string // its own name, where an alias stands for it
+	open         bool          // other columns are not known
+	stored       bool          // a table, which has system columns
+	hidden       string        // its own name, where an alias stands for it
+	value        algebra.ColID // what its whole row is, where that is a value, as of a function in FROM that returns values
 }
 
 // column is a name and what it stands for.

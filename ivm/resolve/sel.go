@@ -25,10 +25,12 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	if r.grouped(q, targets) {
 		rel, of.over = r.group(q, node, s, targets)
 	} else {
-		values, windows := &joining{resolver: r, scope: s}, &windowing{resolver: r, scope: s, order: s.order}
-		rel = r.project(nil, targets, s, func(t target) algebra.Scalar { return windows.over(values.bind(t.expr, "")) })
+		values, windows, rows := &joining{resolver: r, scope: s, from: node}, &windowing{resolver: r, scope: s, order: s.order}, &sets{resolver: r, scope: s}
+		rel = r.project(nil, targets, s, func(t target) algebra.Scalar {
+			return rows.bind(t, func(t target) algebra.Scalar { return windows.over(values.bind(t.expr, "")) })
+		})
 		rel.order = s.order.through(rel.node.(*algebra.Project).Items)
-		rel.node = rel.node.With([]algebra.Node{windows.attach(attach(node, values.sides))})
+		rel.node = rel.node.With([]algebra.Node{rows.over(windows.attach(attach(node, values.sides)))})
 	}
 	rel.open = open
 	if q.Distinct {

@@ -12,11 +12,12 @@ import (
 func (r *resolver) where(node algebra.Node, cond sqltext.Expr, s *scope) algebra.Node {
 	var all, plain, early []algebra.Scalar
 	var tests []tested
-	values := &joining{resolver: r, scope: s}
+	values := &joining{resolver: r, scope: s, from: node, short: map[any]bool{}, clause: "WHERE"}
 	for _, e := range cond.Conjuncts() {
 		test, ok := testOf(e)
 		if !ok {
 			sides := len(values.sides)
+			shortTests(e, values.short)
 			bound := values.bind(e, "WHERE")
 			if all = append(all, bound); len(values.sides) > sides {
 				plain = append(plain, bound)
@@ -27,7 +28,7 @@ func (r *resolver) where(node algebra.Node, cond sqltext.Expr, s *scope) algebra
 		}
 		bound := r.bindWith(e, s, "WHERE", func(inner sqltext.Expr, sub sqltext.Subquery) (relation, sqltext.Expr) {
 			if inner.SubqueryID() != test.expr.SubqueryID() {
-				return values.subquery(inner, sub, true)
+				return values.subquery(inner, sub)
 			}
 			test.rel = r.query(sub.Query, s)
 			return test.rel, sqltext.Expr{}
@@ -121,6 +122,19 @@ func unlimited(n algebra.Node) algebra.Node {
 
 // compared is the comparison that a row of the subquery makes true, for NOT IN without what nulls make of it.
 func (t tested) compared() (sqltext.Expr, bool) {
+	compared, ok := t.comparison()
+	switch {
+	case !ok:
+	case t.sub.Kind == sqltext.All && t.negated:
+		compared = sqltext.IsFalse(compared)
+	case t.sub.Kind == sqltext.All:
+		compared = sqltext.IsNotTrue(compared)
+	}
+	return compared, ok
+}
+
+// comparison is that of what is tested with a row of the subquery.
+func (t tested) comparison() (sqltext.Expr, bool) {
 	values := t.values()
 	if len(values) != len(t.rel.ids) || len(values) > 1 && t.sub.Operator.Name != "=" {
 		return sqltext.Expr{}, false
@@ -129,14 +143,7 @@ func (t tested) compared() (sqltext.Expr, bool) {
 	for i, value := range values {
 		all = append(all, sqltext.Compare(t.sub.Operator, value, sqltext.Column(int(t.rel.ids[i]))))
 	}
-	compared := sqltext.And(all...)
-	switch {
-	case t.sub.Kind == sqltext.All && t.negated:
-		compared = sqltext.IsFalse(compared)
-	case t.sub.Kind == sqltext.All:
-		compared = sqltext.IsNotTrue(compared)
-	}
-	return compared, true
+	return sqltext.And(all...), true
 }
 
 // values are what is compared with the columns of the subquery.

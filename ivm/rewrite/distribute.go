@@ -6,11 +6,11 @@ import "github.com/pgsluice/sluice/ivm/algebra"
 // each term of a delta is one join whose conditions all stand together:
 //
 //	σ(X ⊎ Y) = σ(X) ⊎ σ(Y)    π(X ⊎ Y) = π(X) ⊎ π(Y)    (X ⊎ Y) ⋈ Z = X ⋈ Z ⊎ Y ⋈ Z
-//	(X ⊎ Y) ⋉ Z = X ⋉ Z ⊎ Y ⋉ Z
+//	(X ⊎ Y) ⋉ Z = X ⋉ Z ⊎ Y ⋉ Z    f(X ⊎ Y) = f(X) ⊎ f(Y)
 func Distribute(n algebra.Node) algebra.Node {
 	return algebra.Rewrite(n, func(n algebra.Node) algebra.Node {
 		switch n := n.(type) {
-		case *algebra.Filter, *algebra.Project, *algebra.Negate, *algebra.Semi:
+		case *algebra.Filter, *algebra.Project, *algebra.Each, *algebra.Negate, *algebra.Semi:
 			return distribute(n, 0)
 		case *algebra.Join:
 			return join(n)

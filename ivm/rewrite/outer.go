@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // InnerJoins turns outer joins into joins where a condition above is true of no row without a partner, as a comparison is that has a null on one side:
@@ -27,7 +26,7 @@ func inner(n algebra.Node, conds []algebra.Scalar) algebra.Node {
 		}
 		return n.With([]algebra.Node{inner(n.Left, left), inner(n.Right, n.On)})
 	case *algebra.Outer:
-		if !n.Full && slices.ContainsFunc(conds, func(c algebra.Scalar) bool { return refuses(c, n.Right.Columns()) }) {
+		if !n.Full && slices.ContainsFunc(conds, func(c algebra.Scalar) bool { return algebra.Refuses(c, n.Right.Columns()) }) {
 			return inner(&algebra.Join{Left: n.Left, Right: n.Right, On: n.On}, conds)
 		}
 	}
@@ -40,25 +39,4 @@ func inner(n algebra.Node, conds []algebra.Scalar) algebra.Node {
 		return n
 	}
 	return n.With(inputs)
-}
-
-// refuses reports whether a condition compares something that is null where these columns are.
-func refuses(cond algebra.Scalar, columns []algebra.ColID) bool {
-	form := cond.Expr.Form()
-	return form.Kind == sqltext.OperationForm && isOwn(form.Operator, "=", "<>", "<", "<=", ">", ">=") &&
-		slices.ContainsFunc(form.Parts, func(e sqltext.Expr) bool { return isNullWith(e, columns) })
-}
-
-// isNullWith reports whether an expression is null where these columns are: one of them, or what is computed from one by PostgreSQL's own arithmetic.
-func isNullWith(e sqltext.Expr, columns []algebra.ColID) bool {
-	if id, ok := e.Column(); ok {
-		return slices.Contains(columns, algebra.ColID(id))
-	}
-	form := e.Form()
-	arithmetic := form.Kind == sqltext.OperationForm && isOwn(form.Operator, "+", "-", "*", "/")
-	return arithmetic && slices.ContainsFunc(form.Parts, func(e sqltext.Expr) bool { return isNullWith(e, columns) })
-}
-
-func isOwn(op sqltext.Operator, names ...string) bool {
-	return (op.Schema == "" || op.Schema == "pg_catalog") && slices.Contains(names, op.Name)
 }

@@ -120,6 +120,9 @@ func (r restriction) restrict(n, keys algebra.Node, ties []tie) algebra.Node {
 		return n.With([]algebra.Node{r.restrict(n.Input, keys, below(ties, n.Items))})
 	case *algebra.Filter:
 		return n.With([]algebra.Node{r.restrict(n.Input, keys, ties)})
+	case *algebra.Each:
+		own := slices.DeleteFunc(slices.Clone(ties), func(t tie) bool { return !t.expr.MadeOf(n.Input.Columns()) })
+		return n.With([]algebra.Node{r.restrict(n.Input, keys, own)})
 	case *algebra.Join:
 		l, right := r.both(n.Left, n.Right, n.On, ties)
 		return n.With([]algebra.Node{r.restrict(n.Left, keys, l), r.restrict(n.Right, keys, right)})

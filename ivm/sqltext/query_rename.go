@@ -130,6 +130,16 @@ func (r *renaming) text() string {
 
 // ReplaceTables puts other SQL in the place of tables that a query reads, under the names that they have in it. A query that cannot be parsed stays whole.
 func ReplaceTables(query string, by func(schema, name string) (sql string, ok bool)) string {
+	return replaceTables(query, by, true)
+}
+
+// QualifyTables names tables that a query reads with their schemas: by is a table's name with it. A query that cannot be parsed stays whole.
+func QualifyTables(query string, by func(schema, name string) (sql string, ok bool)) string {
+	return replaceTables(query, by, false)
+}
+
+// replaceTables puts other SQL in the place of tables; renamed: it has another name.
+func replaceTables(query string, by func(schema, name string) (sql string, ok bool), renamed bool) string {
 	reads, err := ReadsOf(query)
 	if err != nil {
 		return query
@@ -143,7 +153,7 @@ func ReplaceTables(query string, by func(schema, name string) (sql string, ok bo
 	walk(tree.Stmts[0].Stmt, func(message any) bool {
 		switch m := message.(type) {
 		case *pg_query.ColumnRef:
-			if len(m.Fields) > 2 {
+			if len(m.Fields) > 2 && renamed {
 				at := int(m.Location)
 				r.edits = append(r.edits, edit{at, r.end(at, 2), Ident(m.Fields[1].GetString_().GetSval())})
 			}
@@ -152,7 +162,7 @@ func ReplaceTables(query string, by func(schema, name string) (sql string, ok bo
 			if !ok || !tables[int(m.Location)] {
 				break
 			}
-			if m.Alias == nil {
+			if m.Alias == nil && renamed {
 				sql += " as " + Ident(m.Relname)
 			}
 			parts := 1

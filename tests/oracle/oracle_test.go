@@ -33,6 +33,7 @@ var lessons = []uint64{
 	1795275121180, // a column called found, of the log of a table
 	250,           // a column called tg_op, of a table whose rows are logged one by one
 	50144,         // MERGE that inserts and updates rows of partitions
+	8095,          // groups within groups, restricted by a part of the keys that the outer ones are
 }
 
 // TestLessons tries the seeds that found something.

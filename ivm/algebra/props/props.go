@@ -46,6 +46,9 @@ func (p *Props) derive(n algebra.Node) *Facts {
 		}
 		made.add(below.Columns)
 	}
+	if each, ok := n.(*algebra.Each); ok {
+		made.add(each.Cols)
+	}
 	f.Outer = appendNew(f.Outer, slices.DeleteFunc(algebra.Reads(n), func(id algebra.ColID) bool { return made[id] }))
 	switch n := n.(type) {
 	case *algebra.Source:
@@ -78,6 +81,9 @@ func (p *Props) derive(n algebra.Node) *Facts {
 		f.keep(p.Of(n.Left))
 	case *algebra.Top:
 		f.keep(p.Of(n.Input))
+	case *algebra.Each:
+		f.keep(p.Of(n.Input))
+		f.paired = false
 	case *algebra.Filter:
 		f.keep(p.Of(n.Input))
 		p.restrict(f, n.Conds)

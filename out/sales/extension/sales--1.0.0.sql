@@ -2854,7 +2854,7 @@ begin
         select s.__at, q.__comes, q.order_id, q.customer_id, q.status, q.amount
         from (select q.*, true as __comes from (
 SELECT order_id, customer_id, status, amount
-FROM public.orders as orders
+FROM public.orders
 WHERE amount >= 150
 ) q) q
         full join (select s.*, s.ctid as __at from sales_internal.large_orders_rows s) s on q.order_id = s.order_id
@@ -3450,7 +3450,7 @@ begin
         select q.customer_id, q.name, q.paid, 1 as __mult
         from (
 SELECT customer_id, name, paid
-FROM sales.customer_payments as customer_payments
+FROM sales.customer_payments
 WHERE paid >= 500
 ) q
         union all
@@ -3535,4 +3535,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'e54abf504e2e2146b664bc7c47e30a51', 'extension');
+values ('sales', '1.0.0', 'fe55030f0e00d4f1975e43801b1a3cb7', 'extension');

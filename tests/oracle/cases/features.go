@@ -26,14 +26,12 @@ var Core = []string{
 	"left join", "right join", "full join", "exists", "not exists", "in", "not in", "any", "all",
 	"scalar subquery", "correlated subquery", "distinct on", "top n", "order by",
 	"window", "window frame", "window clause", "window over groups", "filtered window", "grouping sets", "grouping", "more aggregates",
+	"intersect", "except", "intersect all", "except all", "lateral", "set-returning function", "test in expression",
 }
 
 // Rest is what other SQL the generator knows.
 var Rest = []string{
-	"exists in expression",
-	"intersect", "except", "intersect all", "except all",
-	"lateral", "set-returning function", "recursive",
-	"stable functions", "whole row",
+	"recursive", "stable functions", "whole row",
 }
 
 var inCore = func() map[string]bool {

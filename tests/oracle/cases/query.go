@@ -89,7 +89,8 @@ func (q *queries) query(depth int) result {
 		windows = 0
 	}
 	return weighted(q.random, []choice[func(int) result]{
-		{38, q.plain}, {30, q.grouped}, {14, q.overGroups}, {8, q.total}, {8, q.distinct}, {10, q.union}, {1, q.constant}, {windows * 5 / 8, q.window}, {windows * 3 / 8, q.ranked},
+		{38, q.plain}, {30, q.grouped}, {14, q.overGroups}, {8, q.total}, {8, q.distinct}, {10, q.union}, {8, q.setOperation}, {8, q.lateral}, {1, q.constant},
+		{windows * 5 / 8, q.window}, {windows * 3 / 8, q.ranked},
 	})(depth)
 }
 
@@ -97,6 +98,13 @@ func (q *queries) query(depth int) result {
 func (q *queries) plain(depth int) result {
 	s, terms := q.source(depth, 4)
 	q.outputs(s, terms, q.between(1, 5))
+	if !q.options.Simple && q.chance(5) {
+		taken := map[string]bool{}
+		for _, c := range s.columns {
+			taken[c.name] = true
+		}
+		q.setOutput(s, terms, taken)
+	}
 	return s.result()
 }
 
@@ -135,6 +143,13 @@ func (q *queries) outputs(s *selection, terms scope, count int) {
 	for range count {
 		if !q.options.Simple && q.chance(10) && q.scalarOutput(s, terms, taken) {
 			continue
+		}
+		if !q.options.Simple && q.chance(6) {
+			if test := q.test(terms); test != nil {
+				q.use("test in expression")
+				q.output(s, test, "bool", "", taken)
+				continue
+			}
 		}
 		t := pick(q.random, terms)
 		if q.chance(60) {
@@ -221,78 +236,6 @@ func (b *builder) valueSort() *sort {
 			return s
 		}
 	}
-}
-
-// union is a set of rows, or a bag, from two or three queries.
-func (q *queries) union(depth int) result {
-	word := q.one("union", "union all", "union all")
-	q.use(word)
-	first := q.branch(depth-1, nil, word == "union")
-	for range q.between(1, 2) {
-		next := q.branch(depth-1, first.columns, word == "union")
-		first = q.combine(first, word, next)
-	}
-	return first
-}
-
-func (q *queries) combine(a result, word string, b result) result {
-	columns := slices.Clone(a.columns)
-	for i := range columns {
-		columns[i].sort = wider(a.columns[i].sort, b.columns[i].sort)
-		if word == "union" {
-			columns[i].sort = q.settled(columns[i].sort)
-		}
-	}
-	return result{format("query", "§\n"+word+"\n§", a.node, b.node), columns, a.rows + b.rows, a.most + b.most}
-}
-
-// wider is the sort of a column of a union.
-func wider(a, b string) string {
-	if a != b && (a == "dec" || b == "dec") {
-		return "numeric"
-	}
-	if i := slices.Index(numbers, b); i > slices.Index(numbers, a) {
-		return b
-	}
-	return a
-}
-
-// numbers are sorts that a union brings to the last of them there is.
-var numbers = []string{"smallint", "int", "bigint", "dec", "numeric"}
-
-// branch is a query that may stand beside one with the columns given.
-func (q *queries) branch(depth int, like []column, equality bool) result {
-	if like == nil && depth > 0 && q.chance(25) {
-		if r := q.grouped(depth); !equality || !hasOpaque(r.columns) {
-			return r
-		}
-	}
-	s, terms := q.source(depth, 2)
-	if equality {
-		terms = terms.usable()
-	}
-	if like == nil {
-		if len(terms) == 0 {
-			return q.constant(0)
-		}
-		q.outputs(s, terms, q.between(1, 4))
-		return s.result()
-	}
-	taken := map[string]bool{}
-	for _, c := range like {
-		sort := q.like(c.sort)
-		q.output(s, q.expr(terms, sort, 1), sort, "", taken)
-	}
-	return s.result()
-}
-
-// like is a sort that a union takes beside the one given.
-func (q *queries) like(sort string) string {
-	if slices.Contains(numbers, sort) && q.chance(20) {
-		q.use("coercion")
-		return pick(q.random, numbers)
-	}
-	return sort
 }
 
 func hasOpaque(columns []column) bool {

@@ -18,7 +18,7 @@ func (q *queries) rest(depth int) func() result {
 	}
 	makes := []choice[func(int) (result, bool)]{{3, q.distinctOn}, {3, q.top}}
 	if q.options.All {
-		makes = append(makes, []choice[func(int) (result, bool)]{{4, q.setOperation}, {5, q.lateral}, {2, q.recursive}, {1, q.wholeRow}}...)
+		makes = append(makes, []choice[func(int) (result, bool)]{{2, q.recursive}, {1, q.wholeRow}}...)
 	}
 	r, ok := weighted(q.random, makes)(depth)
 	if !ok {
@@ -114,20 +114,6 @@ func unnamed(output *node) *node {
 		return output.Kids[0]
 	}
 	return output
-}
-
-// setOperation is intersect or except.
-func (q *queries) setOperation(depth int) (result, bool) {
-	word := q.one("intersect", "except", "except", "intersect all", "except all")
-	s, terms := q.source(depth, 2)
-	ints := terms.which(func(t term) bool { return sortOf(t.sort).keys })
-	if len(ints) == 0 {
-		return result{}, false
-	}
-	q.use(word)
-	t := pick(q.random, ints)
-	q.output(s, t.node.Clone(), t.sort, t.name, map[string]bool{})
-	return q.combine(s.result(), word, q.branch(depth-1, s.columns, true)), true
 }
 
 // recursive follows a table from row to row.

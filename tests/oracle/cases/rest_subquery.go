@@ -28,14 +28,22 @@ func (q *queries) below(outer scope, correlated bool) (m member, where *node, ok
 
 // subqueryFilter adds a condition with a subquery.
 func (q *queries) subqueryFilter(s *selection, terms scope) {
-	make := weighted(q.random, []choice[func(scope) *node]{{4, q.exists}, {4, q.in}, {3, q.quantified}, {4, q.comparedWithOne}})
-	if condition := make(terms); condition != nil {
+	if condition := q.test(terms); condition != nil {
+		if q.chance(25) {
+			q.use("test in expression")
+			condition = format("bool", q.one("(§ or §)", "not (§ and §)", "case when § then true else § end"), condition, q.filter(terms, 0))
+		}
 		s.where.Kids = append(s.where.Kids, condition)
 		s.rows = s.rows * 2 / 3
 	}
 }
 
-// exists is a semi or anti join, or the same within a larger condition.
+// test is a condition with a subquery.
+func (q *queries) test(terms scope) *node {
+	return weighted(q.random, []choice[func(scope) *node]{{4, q.exists}, {4, q.in}, {3, q.quantified}, {4, q.comparedWithOne}})(terms)
+}
+
+// exists is a semi or anti join.
 func (q *queries) exists(terms scope) *node {
 	m, where, ok := q.below(terms, true)
 	if !ok {
@@ -43,10 +51,6 @@ func (q *queries) exists(terms scope) *node {
 	}
 	word := q.one("exists", "not exists")
 	n := format("bool", word+" (select 1 from §§)", m.node, where)
-	if q.options.All && q.chance(25) {
-		q.use("exists in expression")
-		return format("bool", "(§ or §)", n, q.filter(terms, 0))
-	}
 	q.use(word)
 	return n
 }

@@ -1,0 +1,179 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/algebra/props"
+	"github.com/pgsluice/sluice/ivm/sqltext"
+)
+
+// beside are groups, of rows that may read columns of what the groups stand beside, as groups that do not: one for each of the values that are read.
+type beside struct {
+	groups *algebra.Aggregate
+	on     []algebra.Scalar // which group belongs to a row beside
+	counts map[algebra.ColID]bool
+	// domain are the values that are read, where the groups are made of these; its input is what the groups stand beside.
+	domain *algebra.Project
+}
+
+// grouped makes groups that stand beside others of n.
+func (r *resolver) groupsBeside(n *algebra.Aggregate) (beside, bool) {
+	b := beside{counts: map[algebra.ColID]bool{}}
+	if n.Global && len(n.Keys) == 0 && !r.knownOfNothing(n, b.counts) {
+		return b, false
+	}
+	if r.groupedByEqual(n, &b) {
+		return b, true
+	}
+	return b, r.groupedByValues(n, &b)
+}
+
+// knownOfNothing reports whether all aggregates are null of no rows, or counts, which are 0.
+func (r *resolver) knownOfNothing(n *algebra.Aggregate, counts map[algebra.ColID]bool) bool {
+	for _, a := range n.Aggs {
+		call, ok := a.Call.Expr.Call()
+		if !ok || !r.isBuiltin(call) || call.WithinGroup || r.columns.Info(a.ID).Type == "" {
+			return false
+		}
+		counts[a.ID] = call.Name == "count" || call.Name == "regr_count"
+	}
+	return true
+}
+
+// groupedByEqual groups by what equalities compare with columns beside.
+func (r *resolver) groupedByEqual(n *algebra.Aggregate, b *beside) bool {
+	pulled := correlation{computed: map[algebra.ColID]algebra.Scalar{}}
+	b.groups, b.on = &algebra.Aggregate{Input: pulled.rows(n.Input), Keys: slices.Clone(n.Keys), Aggs: n.Aggs}, nil
+	for _, cond := range pulled.conds {
+		on, ok := r.keyed(b.groups, pulled.over(cond))
+		if !ok {
+			return false
+		}
+		b.on = append(b.on, on)
+	}
+	return len(b.groups.Keys) > len(n.Keys) && algebra.Verify(b.groups) == nil
+}
+
+// groupedByValues makes groups for each combination of values that are read of what stands beside.
+func (r *resolver) groupedByValues(n *algebra.Aggregate, b *beside) bool {
+	b.domain, b.on = &algebra.Project{}, nil
+	fresh := map[algebra.ColID]algebra.Scalar{}
+	keys := slices.Clone(n.Keys)
+	strict := strictConditions(n.Input)
+	for _, id := range props.New(r.columns).Of(n).Outer {
+		info := r.columns.Info(id)
+		if !info.Equality.Comparable() || info.Varied || info.Any || info.Type == "" {
+			return false
+		}
+		value, key := r.columns.New(info), r.columns.New(info)
+		fresh[id] = algebra.Ref(value)
+		b.domain.Items = append(b.domain.Items, algebra.Item{ID: value, Expr: algebra.Ref(id)})
+		keys = append(keys, algebra.Item{ID: key, Expr: algebra.Ref(value)})
+		same := sqltext.NotDistinct(sqltext.Column(int(id)), sqltext.Column(int(key)))
+		if slices.ContainsFunc(strict, func(c algebra.Scalar) bool { return algebra.Refuses(c, []algebra.ColID{id}) }) {
+			same = sqltext.Equals(sqltext.Column(int(id)), sqltext.Column(int(key))) // of a null there are no rows
+		}
+		b.on = append(b.on, algebra.Scalar{Expr: same})
+	}
+	if len(fresh) == 0 {
+		return false
+	}
+	over := algebra.Substitute(&algebra.Aggregate{Input: n.Input, Keys: keys, Aggs: n.Aggs}, func(e algebra.Scalar) algebra.Scalar {
+		return algebra.Scalar{Expr: e.Expr.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+			id, _ := e.Column()
+			value, ok := fresh[algebra.ColID(id)]
+			return value.Expr, ok
+		})}
+	}).(*algebra.Aggregate)
+	input, ok := r.under(&algebra.Distinct{Input: b.domain}, over.Input)
+	if !ok {
+		return false
+	}
+	b.groups = &algebra.Aggregate{Input: input, Keys: over.Keys, Aggs: over.Aggs}
+	return true
+}
+
+// strictConditions are conditions without which a tree has no rows.
+func strictConditions(n algebra.Node) []algebra.Scalar {
+	switch n := n.(type) {
+	case *algebra.Filter:
+		return append(strictConditions(n.Input), n.Conds...)
+	case *algebra.Join:
+		return slices.Concat(strictConditions(n.Left), strictConditions(n.Right), n.On)
+	case *algebra.Project:
+		return strictConditions(n.Input)
+	case *algebra.Semi:
+		return strictConditions(n.Left)
+	case *algebra.Outer:
+		if !n.Full {
+			return strictConditions(n.Left)
+		}
+	}
+	return nil
+}
+
+// keyed groups by the side of an equality that reads the groups' rows, and is the condition on the groups. A condition on the rows around is one as it is.
+func (r *resolver) keyed(groups *algebra.Aggregate, cond algebra.Scalar) (algebra.Scalar, bool) {
+	rows := groups.Input.Columns()
+	if !slices.ContainsFunc(cond.Columns(), func(id algebra.ColID) bool { return slices.Contains(rows, id) }) {
+		return cond, true
+	}
+	l, rt, ok := cond.Expr.Equality()
+	left, right := algebra.Scalar{Expr: l}, algebra.Scalar{Expr: rt}
+	if ok && !within(left, rows) {
+		left, right = right, left
+	}
+	// Of two types, values of one that differ may equal the same value of the other, as of numeric and float.
+	typ := r.typeOf(left)
+	if !ok || len(left.Columns()) == 0 || !within(left, rows) || readsAny(right, rows) || typ == "" || r.catalog.PlainType(typ) != r.catalog.PlainType(r.typeOf(right)) {
+		return algebra.Scalar{}, false
+	}
+	info := r.columns.InfoOf(left)
+	if !info.Equality.Comparable() {
+		return algebra.Scalar{}, false
+	}
+	key := algebra.Item{ID: r.columns.New(info), Expr: left}
+	groups.Keys = append(groups.Keys, key)
+	return algebra.Scalar{Expr: sqltext.Equals(sqltext.Column(int(key.ID)), right.Expr)}, true
+}
+
+// whole has 0 in the place of counts of no rows.
+func (b beside) whole(e sqltext.Expr) sqltext.Expr {
+	return e.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+		id, isColumn := e.Column()
+		return sqltext.Coalesce(e, sqltext.Integer(0)), isColumn && b.counts[algebra.ColID(id)]
+	})
+}
+
+// underGroups are groups of rows that may read columns of left, for each row of left.
+func (r *resolver) underGroups(left algebra.Node, n *algebra.Aggregate) (algebra.Node, bool) {
+	b, ok := r.groupsBeside(n)
+	if !ok {
+		return nil, false
+	}
+	if b.domain != nil {
+		b.domain.Input = left
+	}
+	if !n.Global || len(n.Keys) > 0 {
+		return &algebra.Join{Left: left, Right: b.groups, On: b.on}, true
+	}
+	p := &algebra.Project{Items: algebra.Same(left.Columns())}
+	groups := *b.groups
+	groups.Aggs = slices.Clone(groups.Aggs)
+	for i, a := range groups.Aggs {
+		id := r.columns.New(r.columns.Info(a.ID))
+		groups.Aggs[i].ID = id
+		value := sqltext.Column(int(id))
+		if b.counts[a.ID] {
+			value = sqltext.Coalesce(value, sqltext.Integer(0))
+		}
+		p.Items = append(p.Items, algebra.Item{ID: a.ID, Expr: algebra.Scalar{Expr: value}})
+	}
+	p.Input = &algebra.Outer{Left: left, Right: &groups, On: b.on}
+	return p, true
+}
+
+func readsAny(e algebra.Scalar, columns []algebra.ColID) bool {
+	return slices.ContainsFunc(e.Columns(), func(id algebra.ColID) bool { return slices.Contains(columns, id) })
+}

@@ -1,0 +1,92 @@
+package cases
+
+// lateral is a query whose from clause reads what stands to the left.
+func (q *queries) lateral(depth int) result {
+	s, left := newSelection(), q.member(depth-1)
+	right, ok := q.unnested(left)
+	if q.chance(60) || !ok {
+		if right, ok = q.lateralQuery(left); !ok {
+			return q.plain(depth)
+		}
+	}
+	s.from.Kids, s.rows, s.most = []*node{right.node}, right.rows, right.most
+	return q.finish(s, right.terms).result()
+}
+
+func (q *queries) lateralQuery(left member) (member, bool) {
+	m, where, ok := q.below(left.terms, true)
+	if !ok {
+		return m, false
+	}
+	q.use("lateral")
+	if q.chance(40) {
+		return q.lateralRows(left, m, where), true
+	}
+	a, alias := q.aggregate(m.terms), q.alias()
+	text := "§ cross join lateral (select § as n from §§) as " + alias
+	if q.chance(40) {
+		text = "§ left join lateral (select § as n from §§) as " + alias + " on true"
+	}
+	n := format("from", text, left.node, a.node, m.node, where)
+	return joined(n, left, member{terms: terms(alias, []column{{name: "n", sort: a.sort}}), rows: 1, most: 1}, 1), true
+}
+
+// lateralRows are rows of another relation that are found by those to the left.
+func (q *queries) lateralRows(left, m member, where *node) member {
+	t, alias := pick(q.random, m.terms), q.alias()
+	text := "§ cross join lateral (select " + q.one("", "", "distinct ") + "§ as n from §§) as " + alias
+	if sortOf(t.sort).opaque {
+		text = "§ cross join lateral (select § as n from §§) as " + alias
+	}
+	if q.chance(40) {
+		text = "§ left join lateral (select § as n from §§) as " + alias + " on true"
+	}
+	n := format("from", text, left.node, t.node.Clone(), m.node, where)
+	return joined(n, left, member{terms: terms(alias, []column{{name: "n", sort: t.sort}}), rows: m.rows, most: m.most}, 4)
+}
+
+// setOutput adds a column of a function that returns rows.
+func (q *queries) setOutput(s *selection, terms scope, taken map[string]bool) {
+	for _, t := range some(q.random, terms, len(terms), len(terms)) {
+		text := t.node.String()
+		call, sort := "", ""
+		switch t.sort {
+		case "ints":
+			call, sort = "unnest("+text+")", "int"
+		case "texts":
+			call, sort = "unnest("+text+")", "text"
+		case "int":
+			call, sort = "generate_series(1, "+text+" % 4)", "int"
+		default:
+			continue
+		}
+		q.use("set-returning function")
+		q.output(s, leaf(sort, call), sort, "", taken)
+		return
+	}
+}
+
+// unnested has a row for each part of a value.
+func (q *queries) unnested(left member) (member, bool) {
+	var calls []choice[[2]string]
+	for _, t := range left.terms {
+		text := t.node.String()
+		switch t.sort {
+		case "ints":
+			calls = append(calls, choice[[2]string]{3, [2]string{"unnest(" + text + ")", "int"}})
+		case "texts":
+			calls = append(calls, choice[[2]string]{3, [2]string{"unnest(" + text + ")", "text"}})
+		case "int":
+			calls = append(calls, choice[[2]string]{1, [2]string{"generate_series(1, " + text + " % 4)", "int"}})
+		case "text":
+			calls = append(calls, choice[[2]string]{1, [2]string{"regexp_split_to_table(" + text + ", '-')", "text"}})
+		}
+	}
+	if len(calls) == 0 {
+		return member{}, false
+	}
+	q.use("set-returning function")
+	call, alias := weighted(q.random, calls), q.alias()
+	n := format("from", "§ cross join lateral "+call[0]+" as "+alias+" (n)", left.node)
+	return joined(n, left, member{terms: terms(alias, []column{{name: "n", sort: call[1]}}), rows: 2, most: 3}, 1), true
+}
