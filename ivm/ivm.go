@@ -42,6 +42,9 @@ func CompileParsed(parsed sqltext.Query, query string, pos func(offset int) diag
 	v.unlimit(limits)
 	v.Root = through(viewPasses(columns, v.props), v.Root)
 	v.refuseUnseen(pos(0))
+	if v.Root == nil {
+		v.limit = nil // the query itself is stored
+	}
 	v.choose()
 	v.storage = v.stored()
 	return v.plan(known)
