@@ -82,10 +82,10 @@ func inTransaction(ctx context.Context, conn *pgx.Conn, install func() error) er
 	return run(ctx, conn, "commit")
 }
 
-// sources are all tables of the application.
+// sources are all tables of the application. A statement on a partitioned table fires its triggers only, not those of its partitions.
 func sources(ctx context.Context, conn *pgx.Conn) ([]string, error) {
 	rows, err := conn.Query(ctx, `select oid::regclass::text from pg_class
-where relkind = 'r' and relnamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace) order by oid`)
+where relkind in ('r', 'p') and relnamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace) order by oid`)
 	if err != nil {
 		return nil, err
 	}
