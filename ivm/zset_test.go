@@ -23,6 +23,9 @@ var one = func() []string {
 		"select a from l where a = (select max(a) from r)", "select (select count(*)::int from r where r.a = l.a) as a from l", "select a from l where a < (select sum(r.a) from r where r.a = l.a)",
 		"select a from l where a in (select a from r group by a having count(*) > 1)", "select a from l order by a limit 1", "select a from l order by a desc nulls last limit 2 offset 1",
 		"select a from l order by a fetch first 1 rows with ties", "select distinct on (a) a from l", "select distinct on (r.a) r.a from l join r on r.a >= l.a order by r.a",
+		"select (select r.a from r where r.a = l.a order by r.a limit 1) as a from l", "select x.a from l, lateral (select r.a from r where r.a = l.a limit 2) x",
+		"select x.a from l left join lateral (select r.a from r where r.a = l.a limit 1) x on x.a < 2", "select (select r.a from r order by r.a desc limit 1) as a from l",
+
 		"select a from l intersect select a from r", "select a from l except select a from r", "select a from l intersect all select a from r", "select a from l except all select a from r",
 		"select a from l where a > 1 or exists (select from r where r.a = l.a)", "select a from l where not (a > 1 and a not in (select a from r))",
 		"select case when a in (select a from r) then 1 when a <= all (select a from r) then 2 end as a from l", "select sum((select max(r.a) from r where r.a <> l.a))::int as a from l",

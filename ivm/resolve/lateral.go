@@ -62,6 +62,10 @@ func (r *resolver) leftUnder(left, n algebra.Node, on []algebra.Scalar) (algebra
 	if node, ok := r.leftGroups(left, n, on); ok {
 		return node, true
 	}
+	if rows, own, ok := r.firstsBeside(n); ok {
+		cols := slices.Concat(left.Columns(), n.Columns())
+		return &algebra.Project{Input: &algebra.Outer{Left: left, Right: rows, On: slices.Concat(own, on)}, Items: algebra.Same(cols)}, true
+	}
 	rows, ok := r.under(left, n)
 	if !ok {
 		return nil, false
@@ -161,6 +165,13 @@ func (r *resolver) under(left, n algebra.Node) (algebra.Node, bool) {
 		return r.underUnion(left, n)
 	case *algebra.Aggregate:
 		return r.underGroups(left, n)
+	case *algebra.Top:
+		rows, on, ok := r.firstsBeside(n)
+		if !ok {
+			return nil, false
+		}
+		cols := slices.Concat(left.Columns(), n.Columns())
+		return &algebra.Project{Input: &algebra.Join{Left: left, Right: rows, On: on}, Items: algebra.Same(cols)}, true
 	case *algebra.Distinct:
 		return r.underDistinct(left, n)
 	case *algebra.Values:

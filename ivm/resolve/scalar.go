@@ -117,7 +117,10 @@ func (j *joining) sideOf(e sqltext.Expr, sub sqltext.Subquery, rel relation) (si
 		if s, value, ok := j.side(rel); ok {
 			return s, value, true
 		}
-		return j.single(rel)
+		if s, value, ok := j.single(rel); ok {
+			return s, value, true
+		}
+		return j.first(rel)
 	}
 	return side{}, sqltext.Expr{}, false
 }

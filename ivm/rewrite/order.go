@@ -22,17 +22,27 @@ func TotalOrder(columns *algebra.Columns, known *props.Props) func(algebra.Node)
 				return n
 			}
 			total := *top
-			for _, id := range top.Columns() {
-				item := sqltext.SortItem{Expr: sqltext.Column(int(id))}
-				switch {
-				case !columns.Info(id).Ordered():
-					item.Expr = item.Expr.Image()
-				case slices.Contains(sorted, id):
-					continue
-				}
-				total.Then = append(total.Then, item)
+			var has []sqltext.Expr
+			for _, id := range sorted {
+				has = append(has, algebra.Ref(id).Expr)
 			}
+			total.Then = decide(columns, top.Columns(), has)
 			return &total
 		})
 	}
+}
+
+// decide are columns that sort rows which are equal in what sorts them already. Values that cannot be sorted, or are equal and differ, are sorted by their images.
+func decide(columns *algebra.Columns, by []algebra.ColID, has []sqltext.Expr) []sqltext.SortItem {
+	var items []sqltext.SortItem
+	for _, id := range by {
+		e := algebra.Ref(id).Expr
+		if !columns.Info(id).Ordered() {
+			e = e.Image()
+		}
+		if !slices.ContainsFunc(has, func(h sqltext.Expr) bool { return sqltext.Equal(h, e) }) {
+			items = append(items, sqltext.SortItem{Expr: e})
+		}
+	}
+	return items
 }

@@ -41,22 +41,12 @@ func OrderWindows(columns *algebra.Columns, keys bool) func(algebra.Node) algebr
 	}
 }
 
-// missing are the columns by which a call's window neither partitions nor sorts yet. Values that cannot be sorted, or are equal and differ, are sorted by their images.
+// missing are the columns by which a call's window neither partitions nor sorts yet.
 func missing(columns *algebra.Columns, call sqltext.Expr, by []algebra.ColID) []sqltext.SortItem {
 	of, _ := call.Call()
 	has := slices.Clone(of.Over.Partition)
 	for _, item := range of.Over.Order {
 		has = append(has, item.Expr)
 	}
-	var items []sqltext.SortItem
-	for _, id := range by {
-		e, info := algebra.Ref(id).Expr, columns.Info(id)
-		if info.Varied || !info.Equality.Comparable() {
-			e = e.Image()
-		}
-		if !slices.ContainsFunc(has, func(h sqltext.Expr) bool { return sqltext.Equal(h, e) }) {
-			items = append(items, sqltext.SortItem{Expr: e})
-		}
-	}
-	return items
+	return decide(columns, by, has)
 }

@@ -27,7 +27,7 @@ func TestKeys(t *testing.T) {
 	db := pgtest.DB(t)
 	conn := db.Connect(t)
 	mustRun(t, conn, "set statement_timeout = '10s'")
-	last, computed := uint64(30), 0
+	last, computed := uint64(45), 0
 	if pgtest.Long() {
 		last = 1000
 	}
