@@ -38,6 +38,7 @@ stream_tables:
   - name: public.ranked
     query: |
       select id, rank() over (order by amount) as place from orders
+    refresh_mode: full
     schedule: 0 3 * * *
 `
 
