@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/apply"
 	"github.com/pgsluice/sluice/ivm/resolve"
 )
 
@@ -36,7 +37,7 @@ func (v *view) unlimit(limits Limits) {
 		return
 	}
 	top, items := outermost(v.Root)
-	if limits.All && top != nil && len(top.Keys) == 0 && !(limits.Cheap && ofOneTable(top.Input)) {
+	if limits.All && top != nil && len(top.Keys) == 0 && !(limits.Cheap && apply.Linear(top.Input)) {
 		v.peel(top, items)
 	}
 	if limits.Cheap && limitWithin(v.Root) {
@@ -91,21 +92,6 @@ func (l *limit) over(v *view) {
 		top.Order = append(top.Order, item)
 	}
 	l.top = top
-}
-
-// ofOneTable reports whether rows are those of a table, each by itself.
-func ofOneTable(n algebra.Node) bool {
-	for {
-		switch at := n.(type) {
-		case *algebra.Project:
-			n = at.Input
-		case *algebra.Filter:
-			n = at.Input
-		default:
-			_, is := n.(*algebra.Source)
-			return is
-		}
-	}
 }
 
 // limitWithin reports whether a change of any row may change which rows are the first ones of all.

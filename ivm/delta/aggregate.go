@@ -8,21 +8,26 @@ import (
 
 const aggregateRule = "Δ γ(X) = γ(X ⋉ A) ⊎ −γ((X ⊎ −Δ X) ⋉ A), A being the affected keys of Δ X"
 
-// The rule holds for any aggregate and needs no state (rule R3a). Without keys there
-// is one group, and any change affects it.
-func (c Calculus) aggregate(n *algebra.Aggregate) algebra.Node {
-	changes := c.Of(n.Input)
+// The rule holds for any aggregate and needs no state. Without keys there is one group, and any change affects it.
+func (c Calculus) aggregate(n *algebra.Aggregate) algebra.Node { return c.local(n, n.Keys, true) }
+
+// local is the change of an operator of one input that makes its rows of those with the same keys (rule R3a): what it makes of the affected keys' rows as
+// they are, less what it made of them as they were.
+func (c Calculus) local(n algebra.Node, keys []algebra.Item, restrict bool) algebra.Node {
+	input := n.Inputs()[0]
+	changes := c.Of(input)
 	if changes == nil {
 		return nil
 	}
 	changes = algebra.Keep(changes)
-	c.done[n.Input] = changes
-	affected := c.Affected(n)
-	// Groups need rows, not signs: what they are made of is turned into a bag.
-	before := algebra.Before(n.Input, changes)
-	previous := &algebra.Bag{Input: c.Restrict(before, n.Keys, affected)}
-	current := n.With([]algebra.Node{c.Restrict(n.Input, n.Keys, affected)})
-	return sum(n.Columns(), []algebra.Node{current, &algebra.Negate{Input: n.With([]algebra.Node{previous})}})
+	c.done[input] = changes
+	now, before := input, algebra.Before(input, changes)
+	if restrict {
+		affected := c.keysIn(changes, keys)
+		now, before = c.Restrict(now, keys, affected), c.Restrict(before, keys, affected)
+	}
+	// It needs rows, not signs: what was is turned into a bag.
+	return sum(n.Columns(), []algebra.Node{n.With([]algebra.Node{now}), &algebra.Negate{Input: n.With([]algebra.Node{&algebra.Bag{Input: before}})}})
 }
 
 // Affected are the keys of the groups that changes of the input fall into, each

@@ -10,7 +10,9 @@ import (
 
 // TestWoven gives the generator queries that are made of others: as subqueries of all kinds, sides of set operations and WITH queries.
 func TestWoven(t *testing.T) {
-	all := slices.DeleteFunc(queriesOf(t), func(q string) bool { return strings.Contains(q, ";") || strings.Contains(q, "--") || len(q) > 400 || strings.TrimSpace(q) == "" })
+	all := slices.DeleteFunc(queriesOf(t), func(q string) bool {
+		return strings.Contains(q, ";") || strings.Contains(q, "--") || len(q) > 400 || strings.TrimSpace(q) == ""
+	})
 	dir := t.TempDir()
 	for seed := range count(t, 250) {
 		random := rand.New(rand.NewPCG(uint64(seed), 2))
