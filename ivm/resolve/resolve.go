@@ -44,7 +44,6 @@ type Reason struct {
 // Query resolves a parsed query; pos describes where an offset in its text is. Problems go to errs.
 func Query(q sqltext.Query, text string, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
 	r := newResolver(text, pos, c, columns, errs)
-	columns.SetTypes(func(e sqltext.Expr) string { return r.typeOf(algebra.Scalar{Expr: e}) }, c.BaseType)
 	r.checkPrint(q)
 	rel := r.query(q, nil)
 	r.result.Output, r.result.Open = rel.outputs(), rel.open
@@ -62,11 +61,13 @@ func Query(q sqltext.Query, text string, pos func(offset int) diag.Pos, c *catal
 }
 
 func newResolver(text string, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) *resolver {
-	return &resolver{
+	r := &resolver{
 		catalog: c, columns: columns, errs: errs, result: &Result{}, text: text, pos: pos,
 		types: map[algebra.ColID]string{}, subqueries: map[any][]string{},
 		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, resolved: new(int),
 	}
+	columns.SetTypes(func(e sqltext.Expr) string { return r.typeOf(algebra.Scalar{Expr: e}) }, c.BaseType)
+	return r
 }
 
 // resolver works on one text: the query's, or that of a view in it.
