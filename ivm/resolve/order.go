@@ -75,6 +75,9 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, of selec
 		}
 		bound := r.bind(e, &scope{ctes: s.ctes, outer: s.outer}, limits[i])
 		r.checker().Argument(bound.Expr, limits[i], "bigint")
+		if n, ok := e.Integer(); ok && n < 0 { // or only whoever reads the view would be told
+			r.errs.Add(negativeLimit(r.pos(max(0, e.At())), limits[i]))
+		}
 		f.bound(i, bound)
 	}
 	if len(t.Order) > 0 {

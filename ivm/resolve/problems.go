@@ -161,6 +161,10 @@ func unsortedDistinctOn(at diag.Pos) diag.Error {
 	return diag.Error{Pos: at, Code: "grouping", Message: "SELECT DISTINCT ON expressions must match initial ORDER BY expressions"}
 }
 
+func negativeLimit(at diag.Pos, clause string) diag.Error {
+	return diag.Error{Pos: at, Code: "bad-value", Message: clause + " must not be negative"}
+}
+
 func variableLimit(at diag.Pos, clause string) diag.Error {
 	return diag.Error{Pos: at, Code: "unknown-column", Message: fmt.Sprintf("argument of %s must not contain variables", clause)}
 }
