@@ -33,6 +33,9 @@ var one = func() []string {
 		"select x.a from l, lateral (select distinct r.a from r where r.a is not distinct from l.a) x", "select x.n as a from l left join lateral (select count(*)::int as n from r where r.a = l.a group by r.a) x on true",
 		"select g.a from l, generate_series(1, l.a) as g(a)", "select generate_series(1, a) + a as a from l", "select g.a from l left join lateral generate_series(2, l.a) as g(a) on g.a < 3",
 		"select x.a from l, lateral (select r.a from r where r.a > l.a) x", "select v.a from l, lateral (values (l.a), (l.a + 1)) v(a)",
+		"select l.a from l join r on r.a = l.a where r.a > 1 and l.a <= (select sum(x.a) from l x where x.a = r.a)", "select n as a from l join (select a, count(*)::int as n from r group by a) g using (a) where l.a > 1",
+		"select n as a from (select a, count(*)::int as n from l group by a) g join (select a from l where a in (select a from r where a < 2)) x using (a)",
+		"select a from l where a < (select sum(x.a) from r x where x.a >= 0 and x.a = l.a) and a in (select a from r where a < 2)", "select a from l where a <= (select sum(x.a) from r x where x.a = l.a) and a not in (select a from r where a < 2)",
 		"select coalesce(g.b, n::int) as a from l, rows from (generate_series(1, l.a), generate_series(l.a, 2)) with ordinality as g(a, b, n)",
 	}
 	outer := []string{

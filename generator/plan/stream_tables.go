@@ -166,7 +166,6 @@ func recomputeShare(view *ivm.Plan) string {
 // addChanges says how a stream table follows its sources' logs.
 func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 	names := map[*catalog.Relation]string{}
-	t.Joins = view.Reads > 1
 	log := func(r *catalog.Relation) string {
 		if names[r] == "" {
 			source, need := *p.sources[r], view.Need(r)
@@ -184,7 +183,7 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 		return names[r]
 	}
 	tables := ivm.Tables{Log: log, Stored: t.Rows.String(), Raw: view.Raw}
-	if t.Joins {
+	if view.Reads > 1 {
 		tables.Few = "__few"
 	}
 	t.Delta = view.Apply.Lines(tables)

@@ -9,11 +9,11 @@ import (
 const aggregateRule = "Δ γ(X) = γ(X ⋉ A) ⊎ −γ((X ⊎ −Δ X) ⋉ A), A being the affected keys of Δ X"
 
 // The rule holds for any aggregate and needs no state. Without keys there is one group, and any change affects it.
-func (c Calculus) aggregate(n *algebra.Aggregate) algebra.Node { return c.local(n, n.Keys, true) }
+func (c Calculus) aggregate(n *algebra.Aggregate) algebra.Node { return c.local(n, n.Keys, true, nil) }
 
 // local is the change of an operator of one input that makes its rows of those with the same keys (rule R3a): what it makes of the affected keys' rows as
-// they are, less what it made of them as they were.
-func (c Calculus) local(n algebra.Node, keys []algebra.Item, restrict bool) algebra.Node {
+// they are, less what it made of them as they were. asked says which of the affected keys are asked for, nil that all are.
+func (c Calculus) local(n algebra.Node, keys []algebra.Item, restrict bool, asked func(algebra.Node) algebra.Node) algebra.Node {
 	input := n.Inputs()[0]
 	changes := c.Of(input)
 	if changes == nil {
@@ -24,6 +24,9 @@ func (c Calculus) local(n algebra.Node, keys []algebra.Item, restrict bool) alge
 	now, before := input, algebra.Before(input, changes)
 	if restrict {
 		affected := c.keysIn(changes, keys)
+		if asked != nil {
+			affected = asked(affected)
+		}
 		now, before = c.Restrict(now, keys, affected), c.Restrict(before, keys, affected)
 	}
 	// It needs rows, not signs: what was is turned into a bag.

@@ -7,7 +7,7 @@ const joinRule = "Δ (A ⋈ B) = Δ A ⋈ B ⊎ A ⋈ Δ B ⊎ −Δ A ⋈ Δ B"
 // All but the changes are taken as they are after them, so each term joins tables, which PostgreSQL knows and has indexes on, to few rows. Over a tree of
 // n tables this makes three terms a join.
 func (c Calculus) join(n *algebra.Join) algebra.Node {
-	left, right := c.Of(n.Left), c.Of(n.Right)
+	left, right := c.joined(n.Left, n.Right, n.On), c.joined(n.Right, n.Left, n.On)
 	if left != nil && right != nil {
 		left, right = algebra.Keep(left), algebra.Keep(right)
 	}

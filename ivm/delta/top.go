@@ -10,5 +10,5 @@ const (
 // The first rows of the keys that changes fall into are found again, as they were and as they are. Both must come in the same total order. Without keys those
 // are the first of all rows, which an index on the order finds.
 func (c Calculus) top(n *algebra.Top) algebra.Node {
-	return c.local(n, algebra.Same(n.Keys), len(n.Keys) > 0)
+	return c.local(n, algebra.Same(n.Keys), len(n.Keys) > 0, nil)
 }
