@@ -109,7 +109,7 @@ func TestHostileNamesFromSQL(t *testing.T) {
 	conn := db.Connect(t)
 	run(t, conn, "create table canary ()")
 	before := leftovers(t, conn)
-	created, times, names := 0, 200, []string(nil)
+	created, times, names := 0, 80, []string(nil)
 	if pgtest.Long() {
 		times = 1000
 	}
@@ -247,7 +247,7 @@ func TestHostileTables(t *testing.T) {
 	db := installed.DB(t, installed.Text(t, fromSQL))
 	conn := db.Connect(t)
 	run(t, conn, "create table canary ()")
-	times := 80
+	times := 40
 	if pgtest.Long() {
 		times = 500
 	}
