@@ -43,6 +43,9 @@ var classes = []class{
 		"from sale s\njoin customer c on c.id = s.customer_id\ngroup by c.city"},
 	{"e-min-max", "bucket", "select bucket, min(amount) as least, max(amount) as most from sale group by bucket"},
 	{"f-distinct", "customer_id", "select distinct customer_id from sale"},
+	// pg_ivm wants the columns of the conditions in the select list.
+	{"g-exists", "id", "select s.id, s.amount, s.customer_id from sale s where exists (select 1 from customer c where c.id = s.customer_id and c.city < 500)"},
+	{"h-left-join", "id", "select s.id, s.amount, s.customer_id, c.id as customer, c.name from sale s left join customer c on c.id = s.customer_id"},
 }
 
 // variants are so many views, of all classes in turn, that differ in name and query.
@@ -67,7 +70,7 @@ func (c class) letter() string {
 func (c class) stream() string { return "sl." + c.letter() }
 
 // joins reports whether the view reads customers too.
-func (c class) joins() bool { return strings.Contains(c.query, "join customer") }
+func (c class) joins() bool { return strings.Contains(c.query, "customer c") }
 
 // streamTables compiles a spec with these stream tables.
 func streamTables(mode string, chosen ...class) (*generator.Extension, error) {
