@@ -1,0 +1,142 @@
+package coverage
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// install applies the examples that a mode is for as an extension of the mode's name.
+func (f *file) install(t *testing.T, db *pgtest.Database, mode string) []*construct {
+	t.Helper()
+	some := slices.DeleteFunc(slices.Clone(f.constructs), func(c *construct) bool {
+		return c.plan == nil || c.followed() != slices.Contains(modes, mode)
+	})
+	s, errs := f.spec(t, mode+"_", mode, some...)
+	if !errs.Empty() {
+		t.Fatal(errs)
+	}
+	e, errs := generator.Generate(s)
+	if !errs.Empty() {
+		t.Fatal(errs)
+	}
+	db.Exec(t, e.Install(generator.Plain))
+	db.Exec(t, fmt.Sprintf("call %s__internal.pgt_fill()", mode))
+	return some
+}
+
+// index makes the indexes that explain asks for.
+func (f *file) index(t *testing.T, db *pgtest.Database) {
+	t.Helper()
+	made := map[string]bool{}
+	for _, c := range f.constructs {
+		if !c.followed() {
+			continue
+		}
+		for _, i := range ivm.Wanted(c.plan.Costs) {
+			quoted := make([]string, len(i.Columns))
+			for n, column := range i.Columns {
+				quoted[n] = pgx.Identifier{column}.Sanitize()
+			}
+			sql := fmt.Sprintf("create index on %s (%s)", i.Table.SQLName(), strings.Join(quoted, ", "))
+			if !made[sql] {
+				db.Exec(t, sql)
+			}
+			made[sql] = true
+		}
+	}
+}
+
+// TestExact installs all examples at once in both modes, and those that are recomputed, changes the tables and compares each with its query.
+func TestExact(t *testing.T) {
+	f, db := constructs(t), pgtest.DB(t)
+	seed, _ := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64)
+	rounds := 12
+	if pgtest.Long() {
+		rounds = 200
+	}
+	db.Exec(t, f.schema+fill(40))
+	compared := &comparison{t: t, conn: db.Connect(t), wrong: map[string]bool{}}
+	for _, mode := range append(modes, spec.RefreshFull) {
+		compared.add(mode, f.install(t, db, mode))
+	}
+	compared.all("filled")
+	random, failed := rand.New(rand.NewPCG(seed, 1)), 0
+	for n := range rounds {
+		said := ""
+		for range 1 + random.IntN(4) {
+			sql := changes(random)
+			said += sql + ";\n"
+			if _, err := compared.conn.Exec(t.Context(), sql); err != nil {
+				failed++
+				said += "-- " + pgtest.ErrorText(err) + "\n"
+			}
+		}
+		compared.refresh()
+		compared.all(fmt.Sprintf("seed %d, round %d\n%s", seed, n+1, said))
+	}
+	if failed > rounds/2 {
+		t.Errorf("%d statements failed", failed)
+	}
+}
+
+// comparison compares stream tables with their queries.
+type comparison struct {
+	t     *testing.T
+	conn  *pgx.Conn
+	views []shown
+	wrong map[string]bool
+}
+
+type shown struct {
+	mode, relation string
+	*construct
+}
+
+func (c *comparison) add(mode string, some []*construct) {
+	for _, s := range some {
+		c.views = append(c.views, shown{mode, mode + "_." + s.view(), s})
+	}
+}
+
+func (c *comparison) refresh() {
+	batch := &pgx.Batch{}
+	for _, v := range c.views {
+		if v.mode != spec.RefreshImmediate {
+			batch.Queue(fmt.Sprintf("select from %s_.refresh_stream_table('%s')", v.mode, v.relation))
+		}
+	}
+	if err := c.conn.SendBatch(c.t.Context(), batch).Close(); err != nil {
+		c.t.Fatal(pgtest.ErrorText(err))
+	}
+}
+
+func (c *comparison) all(when string) {
+	c.t.Helper()
+	batch := &pgx.Batch{}
+	for _, v := range c.views {
+		batch.Queue(fmt.Sprintf(`with query_ as materialized (select q::text as row from (%s) q), kept_ as materialized (select k::text as row from %s k)
+select 'missing ' || m.row from (table query_ except all table kept_) m union all select 'surplus ' || s.row from (table kept_ except all table query_) s limit 6`, v.query, v.relation)).Query(func(rows pgx.Rows) error {
+			lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if len(lines) > 0 && !c.wrong[v.relation] {
+				c.wrong[v.relation] = true
+				c.t.Errorf("%s, mode %s, %s%q", v.name, v.mode, when, lines)
+			}
+			return err
+		})
+	}
+	if err := c.conn.SendBatch(c.t.Context(), batch).Close(); err != nil {
+		c.t.Fatal(pgtest.ErrorText(err))
+	}
+}
