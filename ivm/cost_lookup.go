@@ -31,13 +31,9 @@ func (l lookup) enter(n algebra.Node, by []algebra.ColID) {
 	case *algebra.Aggregate:
 		l.below().enter(n.Input, renamed(n.Keys, by))
 	case *algebra.Window: // whole partitions
-		var keys []algebra.ColID
-		for _, id := range n.KeyColumns() {
-			if slices.Contains(by, id) {
-				keys = append(keys, id)
-			}
-		}
-		l.below().enter(n.Input, keys)
+		l.below().enter(n.Input, common(n.KeyColumns(), by))
+	case *algebra.Top: // all rows of a key, as any may be among the first
+		l.below().enter(n.Input, common(n.Keys, by))
 	case *algebra.Filter:
 		l.conds = append(slices.Clip(l.conds), n.Conds...)
 		l.enter(n.Input, by)
@@ -104,6 +100,11 @@ func (l lookup) linked(n algebra.Node, known []algebra.ColID) []algebra.ColID {
 		}
 	}
 	return ids
+}
+
+// common are the keys that are given.
+func common(keys, given []algebra.ColID) []algebra.ColID {
+	return slices.DeleteFunc(slices.Clone(keys), func(id algebra.ColID) bool { return !slices.Contains(given, id) })
 }
 
 // renamed are the columns below a projection that the given ones are.

@@ -77,3 +77,24 @@ func (LostAt) step()             {}
 func (RecomputedExtremes) step() {}
 func (Regained) step()           {}
 func (FoundLessStored) step()    {}
+
+// Repeats reports whether changes hold rows that functions repeat, of which the planner expects far more than there are: what functions of the query return,
+// and what groups are made of that were repeated as often as they counted.
+func (s Statement) Repeats() bool {
+	found := false
+	for _, step := range s.Steps {
+		rows, ok := step.(Rows)
+		if !ok {
+			continue
+		}
+		algebra.Walk(rows.Node, func(n algebra.Node) {
+			switch n.(type) {
+			case *algebra.Each:
+				found = true
+			case *algebra.Bag:
+				found = found || s.Groups != nil
+			}
+		})
+	}
+	return found
+}

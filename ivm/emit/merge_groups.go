@@ -25,7 +25,12 @@ func (w *statement) groupChanges(keep bool) CTE {
 	} else {
 		lines = append(lines, "having count(*) > 0")
 	}
-	return CTE{Name: DeltaName, Comment: "by how much each group changes", Keep: keep, Lines: lines}
+	comment := "by how much each group changes"
+	if few := w.tables.Few; few != "" && len(keys) > 0 && w.Repeats() {
+		comment += "; between makes the planner expect few, and find stored groups by their index"
+		lines = append(lines, "having "+expectFew(few, "count(*)"))
+	}
+	return CTE{Name: DeltaName, Comment: comment, Keep: keep, Lines: lines}
 }
 
 // merged pairs changes with what is stored, each group once: met has them as deltas make them, and lost the keys of those that deltas do

@@ -35,6 +35,7 @@ type construct struct {
 	lines                []int     // of the functions in each mode; none if it is not followed
 	said                 string    // in the file
 	refused              *diag.Error
+	grows                string // the mode in which single-row changes read more of larger tables against the cost class
 }
 
 // view is the stream table of the example.
@@ -67,6 +68,7 @@ func read(t *testing.T, visit func(t *testing.T, f *file, c *construct) string) 
 			d.Fatalf(t, "no name in a comment before the query")
 		}
 		c := &construct{section: section, name: strings.TrimPrefix(name, "-- "), query: query, number: len(f.constructs) + 1, said: d.Expected}
+		d.MaybeScanArgs(t, "grows", &c.grows)
 		errs := &diag.List{}
 		parsed, err := sqltext.ParseQuery(query)
 		if err != nil {
@@ -207,4 +209,24 @@ func (c *construct) cost() string {
 	return strings.Join(parts, "; ")
 }
 
-func (f *file) checkLines(t *testing.T) {}
+// Budgets of lines: of the functions that maintain one stream table, and in the mean over all constructs. They are near what there is, so that growth is noticed.
+const (
+	mostLines = 420
+	meanLines = 230
+)
+
+// checkLines compares how long the SQL of the constructs is with the budgets.
+func (f *file) checkLines(t *testing.T) {
+	t.Helper()
+	sum, count := 0, 0
+	for _, c := range f.constructs {
+		for i, lines := range c.lines {
+			if sum, count = sum+lines, count+1; lines > mostLines {
+				t.Errorf("%s, mode %s: %d lines, and %d are the most", c.name, modes[i], lines, mostLines)
+			}
+		}
+	}
+	if mean := float64(sum) / float64(count); mean > meanLines {
+		t.Errorf("%.0f lines in the mean, and %d are the most", mean, meanLines)
+	}
+}

@@ -19,7 +19,7 @@ func (f *file) page(t *testing.T) string {
 	for _, c := range f.constructs {
 		if c.section != section {
 			section = c.section
-			fmt.Fprintf(&table, "\n### %s\n\n| construct | maintained | rules | cost class | example |\n|---|---|---|---|---|\n", section)
+			fmt.Fprintf(&table, "\n### %s\n\n| construct | maintained | rules, or reason | cost class, or rewrite | example |\n|---|---|---|---|---|\n", section)
 		}
 		fmt.Fprintf(&table, "| %s |\n", strings.Join(c.row(), " | "))
 	}
@@ -31,16 +31,13 @@ func (c *construct) row() []string {
 	example := "`" + strings.ReplaceAll(strings.Join(strings.Fields(c.query), " "), "|", `\|`) + "`"
 	switch {
 	case c.refused != nil:
-		return []string{c.name, "refused", c.refused.Message, instead(c.refused.Hint), example}
+		return []string{c.name, "refused", c.refused.Message, c.refused.Hint, example}
 	case !c.followed():
-		return []string{c.name, "recomputed", c.plan.Full[0].What, instead(c.plan.Full[0].Hint), example}
+		return []string{c.name, "recomputed", c.plan.Full[0].What, c.plan.Full[0].Hint, example}
 	}
-	return []string{c.name, "both modes", strings.Join(c.rules(), ", "), c.cost(), example}
-}
-
-func instead(hint string) string {
-	if hint == "" {
-		return ""
+	mark := ""
+	if c.grows != "" {
+		mark = "¹"
 	}
-	return "instead: " + hint
+	return []string{c.name, "both modes", strings.Join(c.rules(), ", "), c.cost() + mark, example}
 }
