@@ -28,14 +28,17 @@ type streamRun struct {
 }
 
 // TestStreamKillsDifferential kills the server while sources are written and ticks follow; see streamKills.
-func TestStreamKillsDifferential(t *testing.T) { streamKills(t, "differential") }
+func TestStreamKillsDifferential(t *testing.T) { streamKills(t, "differential", chaos.All) }
 
 // TestStreamKillsImmediate is the same where statements keep the stream tables up to date.
-func TestStreamKillsImmediate(t *testing.T) { streamKills(t, "immediate") }
+func TestStreamKillsImmediate(t *testing.T) {
+	t.Run("joins", func(t *testing.T) { streamKills(t, "immediate", chaos.Joins) })
+	t.Run("subtrees", func(t *testing.T) { streamKills(t, "immediate", chaos.Subtrees) })
+}
 
 // streamKills kills the whole server at random moments. After each recovery and one tick, every stream table equals its query,
 // whatever was prepared, half written or half refreshed. SLUICE_TEST_KILLS=n kills as often, SLUICE_TEST_SEED=n at other moments.
-func streamKills(t *testing.T, mode string) {
+func streamKills(t *testing.T, mode string, views chaos.Views) {
 	seed, _ := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64)
 	kills, err := strconv.Atoi(os.Getenv("SLUICE_TEST_KILLS"))
 	if err != nil {
@@ -44,7 +47,7 @@ func streamKills(t *testing.T, mode string) {
 			kills = 20
 		}
 	}
-	r := startStreams(t, mode, seed)
+	r := startStreams(t, mode, views, seed)
 	for n := range streamWriters {
 		worker := chaos.NewWorker(seed, n, r.server.Major)
 		r.go_(func(conn *pgx.Conn) error { return r.write(worker, conn) })
@@ -76,7 +79,7 @@ func (r *streamRun) awaitWork(count int64) {
 	}
 }
 
-func startStreams(t *testing.T, mode string, seed uint64) *streamRun {
+func startStreams(t *testing.T, mode string, views chaos.Views, seed uint64) *streamRun {
 	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{
 		Version: os.Getenv("SLUICE_TEST_PG"), Durable: true,
 		Settings: map[string]string{"shared_buffers": "16MB", "max_prepared_transactions": "20", "deadlock_timeout": "5ms"},
@@ -87,7 +90,7 @@ func startStreams(t *testing.T, mode string, seed uint64) *streamRun {
 	t.Cleanup(func() { server.Close() })
 	r := &streamRun{
 		run:     &run{t: t, server: server, rand: rand.New(rand.NewPCG(seed, 1)), stop: make(chan struct{})},
-		subject: chaos.Load(t, mode),
+		subject: chaos.Load(t, mode, views),
 	}
 	conn := pgtest.Connect(t, server.DSN("postgres"))
 	for _, sql := range append([]string{chaos.MakeWriter}, r.subject.Script()...) {

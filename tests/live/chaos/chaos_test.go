@@ -24,18 +24,22 @@ func options(t *testing.T, short time.Duration) (seed uint64, long time.Duration
 // TestDifferential has writers of all isolation levels beside refreshes and ticks.
 func TestDifferential(t *testing.T) {
 	seed, long := options(t, 7*time.Second)
-	(&Crowd{Subject: Load(t, "differential"), Seed: seed, For: long, Isolations: []string{ReadCommitted, RepeatableRead, Serializable}}).Run(t)
+	(&Crowd{Subject: Load(t, "differential", All), Seed: seed, For: long, Isolations: []string{ReadCommitted, RepeatableRead, Serializable}}).Run(t)
 }
 
 // TestImmediate has each statement followed by the stream tables, at each isolation level.
 func TestImmediate(t *testing.T) {
-	subject := Load(t, "immediate")
-	for name, levels := range map[string][]string{
-		"read_committed": {ReadCommitted}, "repeatable_read": {RepeatableRead}, "serializable": {Serializable},
+	joins, subtrees := Load(t, "immediate", Joins), Load(t, "immediate", Subtrees)
+	for name, c := range map[string]struct {
+		subject *Subject
+		levels  []string
+	}{
+		"read_committed": {joins, []string{ReadCommitted}}, "repeatable_read": {joins, []string{RepeatableRead}}, "serializable": {joins, []string{Serializable}},
+		"subtrees": {subtrees, []string{ReadCommitted, RepeatableRead}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			seed, long := options(t, 3*time.Second)
-			(&Crowd{Subject: subject, Seed: seed, For: long, Isolations: levels}).Run(t)
+			(&Crowd{Subject: c.subject, Seed: seed, For: long, Isolations: c.levels}).Run(t)
 		})
 	}
 }
@@ -43,5 +47,5 @@ func TestImmediate(t *testing.T) {
 // TestFilledMeanwhile has writers go on while triggers only log, the stream tables are filled, and triggers take over.
 func TestFilledMeanwhile(t *testing.T) {
 	seed, long := options(t, 5*time.Second)
-	(&Crowd{Subject: Load(t, "immediate"), Seed: seed, For: long, Refills: true, Isolations: []string{ReadCommitted, RepeatableRead}}).Run(t)
+	(&Crowd{Subject: Load(t, "immediate", Joins), Seed: seed, For: long, Refills: true, Isolations: []string{ReadCommitted, RepeatableRead}}).Run(t)
 }

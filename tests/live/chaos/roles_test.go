@@ -17,7 +17,7 @@ import (
 func TestRoles(t *testing.T) {
 	for _, mode := range []string{"differential", "immediate"} {
 		t.Run(mode, func(t *testing.T) {
-			subject := Load(t, mode)
+			subject := Load(t, mode, All)
 			db := subject.DB(t)
 			if pgtest.One[bool](t, db, "select rolsuper or rolbypassrls or rolcreaterole from pg_roles where rolname = current_user") {
 				t.Error("the owner is no plain role")
