@@ -21,7 +21,7 @@ SERVER_TESTS := ./tests/pgtest/... ./tests/isolation/... ./tests/live/... ./test
 # the upgrades; those between get the scripts.
 ENDS := 14 18
 BETWEEN := 16 17
-END_TESTS := ^(TestContract|TestCommands|TestChanges|TestReferenceIsTrue|TestSources|TestVirtualColumns|TestInbox|TestManyRowsAfterFew|TestTakenNames|TestGroups|TestDifferential|TestImmediate|TestUpgradedEqualsFresh)$$
+END_TESTS := ^(TestContract|TestCommands|TestChanges|TestReferenceIsTrue|TestSources|TestVirtualColumns|TestInbox|TestManyRowsAfterFew|TestTakenNames|TestGroups|TestDifferential|TestImmediate|TestSubtrees|TestUpgradedEqualsFresh)$$
 BETWEEN_TESTS := ^(TestContract|TestCommands|TestSources|TestManyRowsAfterFew|TestVirtualColumns)$$
 
 # What test-fast runs beside the tests that need no server.

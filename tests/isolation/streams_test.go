@@ -15,27 +15,35 @@ import (
 )
 
 // TestDifferential interleaves writers and refreshes.
-func TestDifferential(t *testing.T) { runStreams(t, "differential") }
+func TestDifferential(t *testing.T) { runStreams(t, "streams", "differential") }
 
 // TestImmediate interleaves writers whose statements maintain stream tables.
-func TestImmediate(t *testing.T) { runStreams(t, "immediate") }
+func TestImmediate(t *testing.T) { runStreams(t, "streams", "immediate") }
 
-// runStreams runs the cases of a refresh mode. The view wrong lists how stream tables differ from their queries.
-func runStreams(t *testing.T, mode string) {
+// TestSubtrees does both to outer joins, tests, windows, first rows, set operations and subqueries.
+func TestSubtrees(t *testing.T) {
+	for _, mode := range []string{"differential", "immediate"} {
+		t.Run(mode, func(t *testing.T) { runStreams(t, "subtrees", mode) })
+	}
+}
+
+// runStreams runs the cases of a folder and a refresh mode. The view wrong lists how stream tables differ from their queries.
+func runStreams(t *testing.T, dir, mode string) {
 	t.Helper()
-	extension := streams(t, mode)
-	RunDir(t, filepath.Join("streams", mode), func(t testing.TB) *pgtest.Database { return streamsDB(t, mode, extension) })
-	if pgtest.Server(t).Major >= 15 {
-		RunDir(t, filepath.Join("streams", mode, "15"), func(t testing.TB) *pgtest.Database { return streamsDB(t, mode, extension) })
+	extension := streams(t, dir, mode)
+	db := func(t testing.TB) *pgtest.Database { return streamsDB(t, dir, mode, extension) }
+	RunDir(t, filepath.Join(dir, mode), db)
+	if newer := filepath.Join(dir, mode, "15"); pgtest.Server(t).Major >= 15 && exists(newer) {
+		RunDir(t, newer, db)
 	}
 }
 
 // streams generates the extension with all stream tables in a mode.
-func streams(t testing.TB, mode string) *generator.Extension {
+func streams(t testing.TB, from, mode string) *generator.Extension {
 	t.Helper()
 	dir := t.TempDir()
 	for name, old := range map[string]string{"schema.sql": "", "views.yaml": "    query: |"} {
-		text := specFile(t, name)
+		text := specFile(t, from, name)
 		if old != "" {
 			text = strings.ReplaceAll(text, old, "    refresh_mode: "+mode+"\n"+old)
 		}
@@ -46,19 +54,24 @@ func streams(t testing.TB, mode string) *generator.Extension {
 	return installed.Load(t, filepath.Join(dir, "views.yaml"))
 }
 
-func specFile(t testing.TB, name string) string {
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func specFile(t testing.TB, from, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("streams", "spec", name))
+	text, err := os.ReadFile(filepath.Join(from, "spec", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-func streamsDB(t testing.TB, mode string, extension *generator.Extension) *pgtest.Database {
+func streamsDB(t testing.TB, dir, mode string, extension *generator.Extension) *pgtest.Database {
 	t.Helper()
-	schema, wrong := specFile(t, "schema.sql"), specFile(t, "wrong.sql")
-	db := pgtest.DB(t, pgtest.Template(t, "streams_"+mode, func(ctx context.Context, conn *pgx.Conn) error {
+	schema, wrong := specFile(t, dir, "schema.sql"), specFile(t, dir, "wrong.sql")
+	db := pgtest.DB(t, pgtest.Template(t, dir+"_"+mode, func(ctx context.Context, conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, schema+extension.Install(generator.Plain)); err != nil {
 			return err
 		}
