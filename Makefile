@@ -9,7 +9,7 @@ TIMEOUT := 60m
 BRIEF = | go run ./tests/brief
 
 # First, so that nothing waits for them alone in the end.
-LONGEST := ./tests/upgrade ./tests/live ./tests/oracle ./tests/live/groups
+LONGEST := ./tests/upgrade ./tests/live ./tests/oracle ./tests/live/groups ./tests/live/coverage
 
 # All but what needs dbt.
 PACKAGES = $$(go list ./... | grep -v '/tests/dbt$$')
