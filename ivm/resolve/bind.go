@@ -17,7 +17,11 @@ func (r *resolver) bind(e sqltext.Expr, s *scope, clause string) algebra.Scalar 
 }
 
 // subqueryReason is why a query with a subquery that nothing follows can only be recomputed.
-func subqueryReason(at diag.Pos) Reason { return Reason{Pos: at, What: "subquery in an expression"} }
+func subqueryReason(at diag.Pos) Reason {
+	return Reason{Pos: at, What: "subquery in an expression", Hint: subqueryHint}
+}
+
+const subqueryHint = "have an aggregate compute its value, find its row by a key, or end it with ORDER BY and LIMIT 1"
 
 // bindWith is bind where subquery resolves the subqueries of the expression, and says what stands for one, if anything does.
 func (r *resolver) bindWith(e sqltext.Expr, s *scope, clause string, subquery func(sqltext.Expr, sqltext.Subquery) (relation, sqltext.Expr)) algebra.Scalar {

@@ -131,7 +131,7 @@ func (r *resolver) columnsOfCall(item *sqltext.FunctionRef, f sqltext.Function, 
 
 // xmlTable resolves XMLTABLE, which is recomputed.
 func (r *resolver) xmlTable(item *sqltext.XMLTableRef, before *scope) (algebra.Node, *scope) {
-	r.full(item.Pos, "XMLTABLE", "")
+	r.full(item.Pos, "XMLTABLE", "call unnest(xpath(…)) in FROM")
 	read := []sqltext.Expr{item.Row, item.Document}
 	for _, n := range item.Namespaces {
 		read = append(read, n.Expr)

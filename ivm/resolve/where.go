@@ -48,7 +48,7 @@ func (r *resolver) where(node algebra.Node, cond sqltext.Expr, s *scope) algebra
 	for _, t := range tests {
 		semi := r.semi(node, t)
 		if semi == nil {
-			r.full(t.expr.At(), "subquery in an expression", "")
+			r.full(t.expr.At(), "subquery in an expression", subqueryHint)
 			continue
 		}
 		node = semi
