@@ -183,7 +183,7 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 		return names[r]
 	}
 	tables := ivm.Tables{Log: log, Stored: t.Rows.String(), Raw: view.Raw}
-	if view.Reads > 1 || view.Apply.Repeats() {
+	if view.Reads > 1 || view.Strategy == ivm.RescanKeys || view.Apply.Repeats() {
 		tables.Few = "__few"
 	}
 	t.Delta = view.Apply.Lines(tables)
