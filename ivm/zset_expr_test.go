@@ -58,6 +58,8 @@ func eval(e sqltext.Expr, b binding) value {
 		return truth(parts[0] == parts[1])
 	case sqltext.LogicForm:
 		return logic(f.Word, parts)
+	case sqltext.BetweenForm:
+		return logic("AND", []value{operation(">=", parts[:2]), operation("<=", []value{parts[0], parts[2]})})
 	case sqltext.OperationForm:
 		return operation(f.Operator.Name, parts)
 	}

@@ -45,7 +45,7 @@ var one = func() []string {
 		"select a from r where a in (%s)", "select a from r where a not in (%s)", "select a from r where not exists (select from (%s) q where q.a = r.a)",
 		"select a from r where a > (select max(q.a) from (%s) q)", "select a, (select count(*) from (%s) q where q.a = r.a) as n from r",
 	}
-	inner = append(inner, windows...)
+	inner = append(append(inner, windows...), bands...)
 	outer = append(outer, "select q.a + row_number() over (partition by q.a)::int as a from (%s) q", "select sum(q.a) over (partition by r.a) as a from (%s) q join r on r.a >= q.a")
 	all := append([]string{"select distinct on (l.a) r.a from l join r on r.a >= l.a order by l.a, r.a desc"}, inner...)
 	for _, o := range outer {
@@ -55,6 +55,15 @@ var one = func() []string {
 	}
 	return all
 }()
+
+// bands compare rows with values of all rows of a table, which move.
+var bands = []string{
+	"select a from l where a > (select max(a) from r)", "select a from l where a >= (select min(a) from r)", "select a from l where (select sum(a) from r) <= a", "select a from l where a < (select count(*) from r)",
+	"select a from l where a between (select min(a) from r) and (select count(*) + 1 from r)", "select l.a from l, (select min(a) as m, max(a) as n from r) x where l.a > m and l.a < n and l.a <= n",
+	"select l.a from l, (select min(a) as m, max(a) as n from r) x where l.a = m and n > 1", "select l.a from l join (select max(a) as m from l) x on l.a + 1 > m", "select a from l where a <= (select max(a) from l)",
+	"select a from l group by a having count(*) >= (select max(a) from r)", "select l.a from l join r on r.a = l.a where l.a < (select max(a) from r)", "select a from l where a + 0 >= (select min(a) from r) and a <= (select max(a) from r)",
+	"select a from l where a > (select max(a) from r) and exists (select from r where r.a < l.a)",
+}
 
 // TestRules evaluates queries before and after changes, and compares the difference with what their deltas make: over tables of up to three rows of null, 1
 // and 2, and all changes of up to two rows of each. Of pairs of operators it tries a part of the changes, which the seed decides.

@@ -25,8 +25,11 @@ func Rule(n algebra.Node) string {
 		}
 		return leftRule
 	case *algebra.Semi:
-		if n.Anti {
+		switch {
+		case n.Anti:
 			return antiRule
+		case algebra.Single(n.Right) && len(n.On) > 0:
+			return bandRule
 		}
 		return semiRule
 	case *algebra.Aggregate:

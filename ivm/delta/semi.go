@@ -25,6 +25,9 @@ func (c Calculus) semi(n *algebra.Semi) algebra.Node {
 	}
 	right = algebra.Keep(right)
 	c.done[n.Right] = right
+	if bounds := algebra.BoundsOf(n, c.columns); bounds != nil {
+		return c.band(n, bounds, left, right)
+	}
 	var terms []algebra.Node
 	if left != nil {
 		left = algebra.Keep(left)

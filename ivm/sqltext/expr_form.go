@@ -176,6 +176,16 @@ func operationForm(x *pg_query.A_Expr) Form {
 	return f
 }
 
+// Between takes x BETWEEN low AND high apart.
+func (e Expr) Between() (x, low, high Expr, ok bool) {
+	between := e.node.GetAExpr()
+	if between == nil || between.Kind != pg_query.A_Expr_Kind_AEXPR_BETWEEN {
+		return x, low, high, false
+	}
+	parts := operationForm(between).Parts
+	return parts[0], parts[1], parts[2], true
+}
+
 // caseForm reads CASE. What stands behind ELSE comes first, as PostgreSQL takes it.
 func caseForm(c *pg_query.CaseExpr) Form {
 	f := Form{Kind: CaseForm, Word: "CASE", Pos: int(c.Location), Arg: Expr{c.Arg}}
