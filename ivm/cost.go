@@ -77,7 +77,7 @@ func (v *view) costs() []Cost {
 
 // visit finds the sources, with the nodes above each, the root first.
 func visit(n algebra.Node, above []algebra.Node, found func(*algebra.Source, []algebra.Node)) {
-	if s, ok := n.(*algebra.Source); ok {
+	if s, ok := n.(*algebra.Source); ok && !s.Table.Clock {
 		found(s, above)
 	}
 	for _, in := range n.Inputs() {

@@ -19,6 +19,9 @@ type lookup struct {
 func (l lookup) enter(n algebra.Node, by []algebra.ColID) {
 	switch n := n.(type) {
 	case *algebra.Source:
+		if n.Table.Clock {
+			return
+		}
 		r := read(n, by)
 		r.Group, r.When = l.group, l.when
 		l.cost.add(r)

@@ -73,6 +73,9 @@ func (v *view) refuseUnseen(at diag.Pos) {
 			}
 		}
 	})
+	if v.movesWithTime() && len(v.sources()) == 0 {
+		v.Full = append(v.Full, resolve.Reason{Pos: *v.Moment, What: "the time of day without a table beside it"})
+	}
 	if len(v.Full) > 0 {
 		v.Root = nil
 	}

@@ -137,7 +137,7 @@ func (v *view) losable(n algebra.Node, id algebra.ColID) []algebra.ColID {
 	var from []algebra.ColID
 	for _, s := range facts.Sources {
 		for _, c := range s.Cols {
-			if s.Table.Kind != catalog.StreamTable && slices.Contains(facts.Origins(id), c.ID) {
+			if s.Table.Kind != catalog.StreamTable && !s.Table.Clock && slices.Contains(facts.Origins(id), c.ID) {
 				from = append(from, c.ID)
 			}
 		}

@@ -33,10 +33,11 @@ type Plan struct {
 	Costs     []Cost    // of each source, in their order
 	Needs     []Need    // what the SQL takes for granted of each table that is followed
 
-	Groups    bool // rows are grouped or partitioned anywhere in the view
-	Firsts    bool // it has first rows of something, and says which they are where the query leaves it open
-	PicksKeys bool // groups may show keys that are equal and not the same, or windows order rows that are alike, where the query itself may pick others
-	OwnNames  bool // nothing that it computes depends on the search path
+	Groups    bool      // rows are grouped or partitioned anywhere in the view
+	Firsts    bool      // it has first rows of something, and says which they are where the query leaves it open
+	PicksKeys bool      // groups may show keys that are equal and not the same, or windows order rows that are alike, where the query itself may pick others
+	Moves     *diag.Pos // of what reads the moment of the refresh, by which rows come and go as well; nil if nothing does
+	OwnNames  bool      // nothing that it computes depends on the search path
 
 	Columns *algebra.Columns
 	view    *view // whose trees and groups the methods write
@@ -74,6 +75,9 @@ func (v *view) plan(known *catalog.Catalog) *Plan {
 			info = v.columns.Info(o.ID)
 		}
 		p.Output = append(p.Output, Output{Output: o, Type: info.Type, Varied: info.Varied, Equality: info.Equality, NeverNull: v.neverNull(i)})
+	}
+	if v.movesWithTime() {
+		p.Moves = v.Moment
 	}
 	if v.Root != nil {
 		p.Immediate = v.immediate()

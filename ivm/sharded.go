@@ -104,6 +104,10 @@ func (s *sharder) of(n algebra.Node) sharded {
 }
 
 func (s *sharder) source(n *algebra.Source) sharded {
+	if n.Table.Clock {
+		s.report("the time of day is not followed shard by shard", n.Table, -1)
+		return sharded{}
+	}
 	name := s.column(n.Table)
 	if name == "" {
 		return sharded{}

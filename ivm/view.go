@@ -1,6 +1,8 @@
 package ivm
 
 import (
+	"slices"
+
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/algebra/props"
 	"github.com/pgsluice/sluice/ivm/apply"
@@ -49,8 +51,11 @@ func (v *view) sources() []*algebra.Source {
 	if v.Root == nil {
 		return nil
 	}
-	return v.props.Of(v.Root).Sources
+	return slices.DeleteFunc(slices.Clone(v.props.Of(v.Root).Sources), func(s *algebra.Source) bool { return s.Table.Clock })
 }
+
+// movesWithTime reports whether the rows of the view follow from the moment of the refresh, too.
+func (v *view) movesWithTime() bool { return v.Root != nil && v.Moment != nil }
 
 // aggregate is the grouping on which nothing but filters and projections stands; nil if the view is not like that.
 func (v *view) aggregate() *algebra.Aggregate {

@@ -80,7 +80,8 @@ func parseRow(key string) []value {
 type world struct {
 	now, changes map[string]zset
 	done, some   map[algebra.Node]zset
-	unsigned     bool // rows that come and go do not cancel each other, as in SQL before it adds up: some has them
+	moments      map[string]int // of this refresh and of the one before
+	unsigned     bool           // rows that come and go do not cancel each other, as in SQL before it adds up: some has them
 }
 
 // signs is the same world where rows cancel each other, or do not.
@@ -114,6 +115,10 @@ func (w world) compute(n algebra.Node) zset {
 	}
 	switch n := n.(type) {
 	case *algebra.Source:
+		if n.Table.Clock {
+			out.add([]value{{n: w.moments[n.Table.Name]}}, 1)
+			return out
+		}
 		return picked(w.now[n.Table.Name], n.Cols)
 	case *algebra.Changes:
 		changes := w.changes[n.Of.Table.Name]

@@ -84,6 +84,8 @@ func Single(n Node) bool {
 	switch n := n.(type) {
 	case *Aggregate:
 		return n.Global && len(n.Keys) == 0
+	case *Source:
+		return n.Table.Clock
 	case *Values:
 		return len(n.Rows) == 1
 	case *Project:

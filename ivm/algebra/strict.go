@@ -26,3 +26,18 @@ func isNullWith(e sqltext.Expr, columns []ColID) bool {
 func isOwn(op sqltext.Operator, names ...string) bool {
 	return (op.Schema == "" || op.Schema == "pg_catalog") && slices.Contains(names, op.Name)
 }
+
+// NeverNull reports whether an expression is a column that is never null, or what PostgreSQL's own arithmetic and casts make of such columns and constants.
+func NeverNull(e sqltext.Expr, notNull func(ColID) bool) bool {
+	if id, ok := e.Column(); ok {
+		return notNull(ColID(id))
+	}
+	form := e.Form()
+	switch {
+	case form.Kind == sqltext.ConstantForm:
+		return !e.IsNull()
+	case form.Kind == sqltext.OperationForm && !isOwn(form.Operator, "+", "-", "*", "/"), form.Kind != sqltext.OperationForm && form.Kind != sqltext.CastForm:
+		return false
+	}
+	return !slices.ContainsFunc(form.Parts, func(e sqltext.Expr) bool { return !NeverNull(e, notNull) })
+}

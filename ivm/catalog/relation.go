@@ -50,6 +50,7 @@ type Relation struct {
 	RowSecurity bool // what is read depends on who reads
 	Open        bool // it has columns besides, which only the server knows
 	Distributed *Distribution
+	Clock       bool // it is Clock
 
 	Query      string   // of a view
 	Comment    string   // on a view

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -14,6 +15,9 @@ const bandRule = "Δ (L ⋉ s) = Δ L ⋉ (s ⊎ −Δ s) ⊎ B ⋉ s ⊎ −B �
 func (c Calculus) band(n *algebra.Semi, bounds []algebra.Bound, left, right algebra.Node) algebra.Node {
 	now := algebra.Keep(n.Right)
 	before := algebra.Keep(&algebra.Bag{Input: algebra.Before(now, right)})
+	if clock, ok := n.Right.(*algebra.Source); ok {
+		now, before = n.Right, &algebra.Source{Table: catalog.ClockBefore, Cols: clock.Cols}
+	}
 	test := func(rows, of algebra.Node) algebra.Node { return n.With([]algebra.Node{rows, of}) }
 	var terms []algebra.Node
 	if left != nil {
@@ -102,7 +106,7 @@ func (c Calculus) values(on []algebra.Scalar, now, before algebra.Node) (pair al
 
 // nullIn is the condition that one of both values is null; nil if neither can be.
 func (c Calculus) nullIn(value, was algebra.Scalar, rows algebra.Node) *algebra.Scalar {
-	if id, ok := value.Column(); ok && c.props.Of(rows).NotNull(id) {
+	if algebra.NeverNull(value.Expr, c.props.Of(rows).NotNull) {
 		return nil
 	}
 	one, other := sqltext.IsNull(value.Expr), sqltext.IsNull(was.Expr)

@@ -2,12 +2,14 @@ package delta
 
 import (
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // The rules of operators that take rows one by one.
 const (
 	sourceRule  = "Δ source = its changes"
+	clockRule   = "Δ clock = the moment of this refresh, less that of the one before"
 	filterRule  = "Δ σ(X) = σ(Δ X)"
 	projectRule = "Δ π(X) = π(Δ X)"
 	eachRule    = "Δ f(X) = f(Δ X)"
@@ -18,6 +20,9 @@ const (
 func (c Calculus) source(n *algebra.Source) algebra.Node {
 	if !c.changed(n) {
 		return nil
+	}
+	if n.Table.Clock {
+		return algebra.Before(n, &algebra.Source{Table: catalog.ClockBefore, Cols: n.Cols})
 	}
 	return &algebra.Changes{Of: n}
 }

@@ -6,6 +6,9 @@ import "github.com/pgsluice/sluice/ivm/algebra"
 func Rule(n algebra.Node) string {
 	switch n := n.(type) {
 	case *algebra.Source:
+		if n.Table.Clock {
+			return clockRule
+		}
 		return sourceRule
 	case *algebra.Values:
 		return valuesRule

@@ -132,6 +132,12 @@ func leaves(t Tables) func(algebra.Node) (Leaf, bool) {
 	return func(n algebra.Node) (Leaf, bool) {
 		switch n := n.(type) {
 		case *algebra.Source:
+			switch n.Table {
+			case catalog.Clock:
+				return leafOf(n, "(select now() as moment)", false), true
+			case catalog.ClockBefore:
+				return leafOf(n, t.Log(n.Table), false), true
+			}
 			return leafOf(n, n.Table.SQLName(), false), true
 		case *algebra.Changes:
 			l := leafOf(n.Of, t.Log(n.Of.Table), !t.Added && !t.Taken)

@@ -58,12 +58,16 @@ func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets
 // computed of rows which it leaves out; the one group that is made of any rows has it above, too.
 func (g *grouper) having(q *sqltext.Select, s *scope) (groups, rows []algebra.Scalar) {
 	written := q.Having.Conjuncts()
+	grouped := slices.ContainsFunc(q.Group, func(item sqltext.Grouping) bool { return slices.ContainsFunc(item.Exprs, g.tells) })
 	var bound []algebra.Scalar
 	joins := make([]bool, len(written)) // it reads subqueries that are joined
 	for i, e := range written {
-		sides := len(g.values.sides)
+		sides, moves := len(g.values.sides), false
+		if !grouped && !g.aggregatesMoment(e) {
+			e, moves = g.values.moments(e)
+		}
 		bound = append(bound, g.values.bind(e, ""))
-		joins[i] = len(g.values.sides) > sides
+		joins[i] = moves || len(g.values.sides) > sides
 	}
 	g.checkCondition(bound, "HAVING")
 	if inner, ok := g.callIn([]sqltext.Expr{q.Having}, isWindow); ok {

@@ -53,7 +53,7 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 func (r *resolver) onConditions(j *sqltext.JoinRef, s *scope) (on []algebra.Scalar, tests sqltext.Expr) {
 	var plain, others []sqltext.Expr
 	for _, e := range j.On.Conjuncts() {
-		if j.Kind == sqltext.Inner && hasSubquery(e) {
+		if j.Kind == sqltext.Inner && (hasSubquery(e) || r.tells(e)) {
 			others = append(others, e)
 		} else {
 			plain = append(plain, e)

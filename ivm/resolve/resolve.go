@@ -22,6 +22,8 @@ type Result struct {
 	Full []Reason
 	// Open is the place of a star that stands for columns which only the server knows, so that Output lacks some; nil if all are known.
 	Open *diag.Pos
+	// Moment is the place of what reads the moment of the refresh first; nil if nothing does.
+	Moment *diag.Pos
 	// LooksUp reports that names are looked up while the query runs, along the search path.
 	LooksUp bool
 }

@@ -19,6 +19,7 @@ type joining struct {
 	rows   *joining             // of the rows that aggregates take, where the expressions are over groups
 	short  map[any]bool         // subqueries whose result may be false where it is null
 	known  map[any]replacedWith // by their ids
+	clock  algebra.ColID        // the moment of a refresh, where an expression reads it; 0: none does
 	clause string
 }
 

@@ -17,9 +17,10 @@ func (r *resolver) where(node algebra.Node, cond sqltext.Expr, s *scope) algebra
 		test, ok := testOf(e)
 		if !ok {
 			sides := len(values.sides)
+			e, moves := values.moments(e)
 			shortTests(e, values.short)
 			bound := values.bind(e, "WHERE")
-			if all = append(all, bound); len(values.sides) > sides {
+			if all = append(all, bound); moves || len(values.sides) > sides {
 				plain = append(plain, bound)
 			} else {
 				early = append(early, bound)
