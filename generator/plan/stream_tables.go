@@ -167,6 +167,9 @@ func recomputeShare(view *ivm.Plan) string {
 func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 	names := map[*catalog.Relation]string{}
 	log := func(r *catalog.Relation) string {
+		if r.Clock {
+			return "(select s.moment from " + t.State.String() + " s where s.stream_table = __self)"
+		}
 		if names[r] == "" {
 			source, need := *p.sources[r], view.Need(r)
 			setColumns(&source, r, need.Columns)
@@ -182,6 +185,7 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 		}
 		return names[r]
 	}
+	t.Moves = view.Moves != nil
 	tables := ivm.Tables{Log: log, Stored: t.Rows.String(), Raw: view.Raw}
 	if view.Reads > 1 || view.Strategy == ivm.RescanKeys || view.Apply.Repeats() {
 		tables.Few = "__few"

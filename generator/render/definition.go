@@ -256,6 +256,9 @@ func (p Plan) TypedReads() bool {
 	})
 }
 
+// AnyMoving reports whether rows of a stream table come and go as time passes.
+func (p Plan) AnyMoving() bool { return p.any(func(t StreamTable) bool { return t.Moves }) }
+
 // AnyFuse reports whether a stream table has a fuse.
 func (p Plan) AnyFuse() bool { return p.any(func(t StreamTable) bool { return t.Fuse != "" }) }
 

@@ -86,6 +86,7 @@ type Refresh struct {
 	Online        bool     // it is recreated beside the old one
 	Most          string   // more changed rows than this share of a source make a recompute cheaper; may be empty
 	Fuse          string   // more changed rows than this are refused; may be empty
+	Moves         bool     // rows come and go as time passes
 }
 
 // Timing says when a stream table is refreshed and checked.

@@ -92,7 +92,10 @@ func (c Calculus) values(on []algebra.Scalar, now, before algebra.Node) (pair al
 			}
 		}
 	}
-	join := &algebra.Join{Left: now, Right: renamed}
+	join := &algebra.Join{Left: now, Right: &algebra.Kept{Input: renamed}} // a relation of its own, as both have the same columns
+	if clock, ok := before.(*algebra.Source); ok {
+		join.Right = &algebra.Source{Table: clock.Table, Cols: []algebra.SourceCol{{ID: again[clock.Cols[0].ID], Attr: clock.Cols[0].Attr}}}
+	}
 	if len(same) == len(again) {
 		join.On = []algebra.Scalar{{Expr: sqltext.IsNotTrue(sqltext.And(same...))}}
 	}

@@ -36,6 +36,9 @@ func (r *resolver) bindWith(e sqltext.Expr, s *scope, clause string, subquery fu
 				return value, true
 			}
 		}
+		if known, ok := r.isTime(e); ok {
+			return known, true
+		}
 		r.checkTime(e)
 		return sqltext.Expr{}, false
 	}).Map(r.qualified)

@@ -41,6 +41,21 @@ func (r *resolver) momentOf(e sqltext.Expr) (string, bool) {
 	return catalog.MomentType(call.Name)
 }
 
+// isTime is a test whether there is a time: there always is.
+func (r *resolver) isTime(e sqltext.Expr) (sqltext.Expr, bool) {
+	form := e.Form()
+	if form.Kind != sqltext.NullTestForm {
+		return sqltext.Expr{}, false
+	}
+	if _, ok := r.momentOf(form.Parts[0]); !ok {
+		return sqltext.Expr{}, false
+	}
+	if sqltext.Equal(e, sqltext.IsNull(form.Parts[0])) {
+		return sqltext.False(), true
+	}
+	return sqltext.True(), true
+}
+
 // tells reports whether an expression reads the time of day as a condition may.
 func (r *resolver) tells(e sqltext.Expr) bool {
 	_, ok := r.momentOf(e)
