@@ -85,7 +85,7 @@ func Single(n Node) bool {
 	case *Aggregate:
 		return n.Global && len(n.Keys) == 0
 	case *Source:
-		return n.Table.Clock
+		return IsClock(n)
 	case *Values:
 		return len(n.Rows) == 1
 	case *Project:

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -16,7 +15,7 @@ func (c Calculus) band(n *algebra.Semi, bounds []algebra.Bound, left, right alge
 	now := algebra.Keep(n.Right)
 	before := algebra.Keep(&algebra.Bag{Input: algebra.Before(now, right)})
 	if clock, ok := n.Right.(*algebra.Source); ok {
-		now, before = n.Right, &algebra.Source{Table: catalog.ClockBefore, Cols: clock.Cols}
+		now, before = clock, clock.Earlier(clock.Cols[0].ID)
 	}
 	test := func(rows, of algebra.Node) algebra.Node { return n.With([]algebra.Node{rows, of}) }
 	var terms []algebra.Node
@@ -94,7 +93,7 @@ func (c Calculus) values(on []algebra.Scalar, now, before algebra.Node) (pair al
 	}
 	join := &algebra.Join{Left: now, Right: &algebra.Kept{Input: renamed}} // a relation of its own, as both have the same columns
 	if clock, ok := before.(*algebra.Source); ok {
-		join.Right = &algebra.Source{Table: clock.Table, Cols: []algebra.SourceCol{{ID: again[clock.Cols[0].ID], Attr: clock.Cols[0].Attr}}}
+		join.Right = clock.Earlier(again[clock.Cols[0].ID])
 	}
 	if len(same) == len(again) {
 		join.On = []algebra.Scalar{{Expr: sqltext.IsNotTrue(sqltext.And(same...))}}

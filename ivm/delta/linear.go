@@ -2,7 +2,6 @@ package delta
 
 import (
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -21,8 +20,8 @@ func (c Calculus) source(n *algebra.Source) algebra.Node {
 	if !c.changed(n) {
 		return nil
 	}
-	if n.Table.Clock {
-		return algebra.Before(n, &algebra.Source{Table: catalog.ClockBefore, Cols: n.Cols})
+	if algebra.IsClock(n) {
+		return algebra.Before(n, n.Earlier(n.Cols[0].ID))
 	}
 	return &algebra.Changes{Of: n}
 }
