@@ -91,7 +91,7 @@ func (q *queries) quantified(terms scope) *node {
 
 // one is a subquery with one value, and its sort.
 func (q *queries) oneValue(terms scope) (*node, string) {
-	correlated := q.chance(60)
+	correlated := q.chance(50)
 	m, where, ok := q.below(terms, correlated)
 	if !ok {
 		return nil, ""
@@ -111,7 +111,7 @@ func (q *queries) comparedWithOne(terms scope) *node {
 	}
 	for _, t := range terms {
 		if t.sort == sort || sort == "bigint" && t.sort == "int" {
-			return format("bool", "§ "+q.one("<=", ">=", "<>")+" §", t.node.Clone(), n)
+			return format("bool", "§ "+q.one("<=", ">=", "<", ">", "=", "<>")+" §", t.node.Clone(), n)
 		}
 	}
 	return format("bool", "§ is not null", n)
