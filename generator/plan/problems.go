@@ -53,6 +53,14 @@ func notImmediate(at diag.Pos, what, hint string) diag.Error {
 	return diag.Error{Pos: at, Code: "not-immediate", Message: "refresh mode immediate cannot follow " + what, Hint: hint}
 }
 
+func movesWithTime(at diag.Pos, mode string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "not-immediate",
+		Message: fmt.Sprintf("refresh mode %s cannot follow the time, which passes without any statement", mode),
+		Hint:    "use refresh_mode auto or differential, or compare with it where the stream table is read",
+	}
+}
+
 func tooWide(at diag.Pos, what string, columns int) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "too-wide",

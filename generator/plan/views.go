@@ -136,8 +136,8 @@ func (c *compiler) checkMode(t *spec.StreamTable, view *ivm.Plan) {
 	if t.RefreshMode == spec.RefreshAuto || t.RefreshMode == spec.RefreshFull {
 		return
 	}
-	if t.RefreshMode == spec.RefreshImmediate && view.Moves != nil {
-		c.errs.Add(notImmediate(*view.Moves, "the time of day, which passes without any statement", "use refresh_mode auto or differential, or compare with it where the stream table is read"))
+	if view.Moves != nil && (t.RefreshMode == spec.RefreshImmediate || t.RefreshMode == spec.RefreshAtCommit) {
+		c.errs.Add(movesWithTime(*view.Moves, t.RefreshMode))
 	}
 	if t.RefreshMode == spec.RefreshImmediate && view.Followed() {
 		c.checkImmediate(t, view)

@@ -51,7 +51,7 @@ func (r *resolver) checkCall(call sqltext.Call, s *scope, clause string) {
 		r.full(call.Pos, setReturning, "call it in FROM")
 	case !r.isBuiltin(call):
 	case catalog.IsClock(call.Name, len(call.Args)):
-		r.full(call.Pos, "the time of day ("+call.Name+")", "compare with it where the stream table is read")
+		r.full(call.Pos, "the time of day ("+call.Name+")", timeHint(catalog.MomentType(call.Name)))
 	case catalog.IsStateful(call.Name):
 		r.full(call.Pos, "the state of the database or the session ("+call.Name+")", "")
 	}
@@ -154,13 +154,13 @@ func (r *resolver) checkTime(e sqltext.Expr) {
 	switch {
 	case !ok:
 	case catalog.IsClock(name, 0):
-		r.full(e.At(), "the time of day ("+name+")", "compare with it where the stream table is read")
+		r.full(e.At(), "the time of day ("+name+")", timeHint(r.momentOf(e)))
 	default:
 		r.errs.Add(whoAsks(r.pos(e.At()), name))
 	}
 	if form := e.Form(); form.Kind == sqltext.CastForm {
 		if text, ok := form.Parts[0].Text(); ok && sqltext.IsMoment(form.Type, text) {
-			r.full(e.At(), "the time of day ('"+text+"')", "compare with it where the stream table is read")
+			r.full(e.At(), "the time of day ('"+text+"')", timeHint("", false))
 		}
 	}
 }

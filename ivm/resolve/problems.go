@@ -9,6 +9,14 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
+// timeHint is what to write instead of the time, one that a condition may read or not.
+func timeHint(_ string, followed bool) string {
+	if followed {
+		return "compare with it in WHERE, or where the stream table is read"
+	}
+	return "compare with now() in WHERE"
+}
+
 func unknownColumn(at diag.Pos, name string, among []column) diag.Error {
 	var names []string
 	for _, c := range among {
