@@ -4,6 +4,10 @@ import "github.com/pgsluice/sluice/generator/render"
 
 // frame adds the functions that all stream tables share: they create, refresh and fill one that is named.
 func (b *builder) frame(view render.Extension) {
+	if view.AnyAtCommit() {
+		b.add("at_commit/pgt_commits.sql", view)
+		b.add("at_commit/pgt_written.sql", view)
+	}
 	for _, f := range []struct {
 		template string
 		used     bool
@@ -16,10 +20,15 @@ func (b *builder) frame(view render.Extension) {
 		{"pgt_recompute_readers", view.Chained()}, {"pgt_cron_due", view.AnyCron()}, {"pgt_tick", true},
 		{"pgt_refresh_group", view.HasRefreshGroups()}, {"pgt_any_due", view.HasRefreshGroups()},
 		{"pgt_refresh_in_order", view.Diamonds() || view.HasRefreshGroups()}, {"pgt_agrees", view.Diamonds() || view.HasRefreshGroups()}, {"pgt_lock_paths", view.Diamonds()},
-		{"refresh_stream_table", true}, {"pgt_fill", view.Ungrouped()},
+		{"refresh_stream_table", true}, {"pgt_fall_in_step", view.AnyAtCommit()}, {"pgt_fill", view.Ungrouped()},
 	} {
 		if f.used {
 			b.add("stream_table/"+f.template+".sql", view)
 		}
+	}
+	if view.AnyAtCommit() {
+		b.add("at_commit/pgt_at_commit.sql", view)
+		b.add("at_commit/pgt_at_commit_trigger.sql", view)
+		b.addStatement("grant", "replicas: pgt_at_commit", "at_commit/pgt_at_commit_always.sql", view, "")
 	}
 }

@@ -52,16 +52,21 @@ func (b *builder) streamTables(p *plan.Plan) {
 			b.add("source/capture.sql", source)
 		}
 	}
+	counts := slices.ContainsFunc(view.Captures, func(c render.Capture) bool { return len(c.Locked) > 0 })
+	if counts || view.AnyAtCommit() {
+		b.add("immediate/pgt_open_setting.sql", view)
+		b.addStatement("grant", "nobody: pgt_open_setting", "immediate/pgt_open_setting_hidden.sql", view, "")
+		b.addStatement("row", "pgt_open_setting", "immediate/pgt_open_setting_row.sql", view, "")
+	}
+	if counts {
+		b.add("immediate/pgt_uncounted.sql", view)
+	}
+	if len(view.Captures) > 0 || view.AnyAtCommit() {
+		b.add("immediate/checked_types.sql", view)
+	}
 	if len(view.Captures) > 0 {
-		if slices.ContainsFunc(view.Captures, func(c render.Capture) bool { return len(c.Locked) > 0 }) {
-			b.add("immediate/pgt_open_setting.sql", view)
-			b.addStatement("grant", "nobody: pgt_open_setting", "immediate/pgt_open_setting_hidden.sql", view, "")
-			b.addStatement("row", "pgt_open_setting", "immediate/pgt_open_setting_row.sql", view, "")
-			b.add("immediate/pgt_uncounted.sql", view)
-		}
-		for _, name := range []string{"checked_types", "pgt_require_seen", "pgt_own_statement"} {
-			b.add("immediate/"+name+".sql", view)
-		}
+		b.add("immediate/pgt_require_seen.sql", view)
+		b.add("immediate/pgt_own_statement.sql", view)
 	}
 	for _, c := range view.Captures {
 		b.at = Origin{"what is pending of " + c.Table.Plain(), "table " + c.Table.Plain(), s.Field("stream_tables"), readerAt(s, c.Readers)}

@@ -17,7 +17,6 @@ func Check(s *spec.Spec) *diag.List {
 	errs := &diag.List{}
 	rest, whole := s.Readable()
 	compileViews(rest, errs)
-	unsupported(rest, errs)
 	endsQuotes(rest, errs)
 	checkExpressions(rest, errs)
 	if !whole {
@@ -111,18 +110,5 @@ func endsQuotes(s *spec.Spec, errs *diag.List) {
 				report(tier.Field("name"), "tier name", tier.Name)
 			}
 		}
-	}
-}
-
-// unsupported reports features of the spec format that this version does not generate.
-func unsupported(s *spec.Spec, errs *diag.List) {
-	report := func(given bool, at diag.Pos, what string) {
-		if given {
-			errs.Add(notGenerated(at, what))
-		}
-	}
-	for n := range s.StreamTables {
-		t := &s.StreamTables[n]
-		report(t.RefreshMode == spec.RefreshAtCommit, t.Field("refresh_mode"), "refresh mode "+t.RefreshMode)
 	}
 }

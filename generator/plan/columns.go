@@ -95,7 +95,8 @@ func (c *compiler) checkInternal(t *spec.StreamTable, view *ivm.Plan) {
 
 // besideChanges are the columns with which changes of a table are logged beside its own, by refresh mode. Some modes log nothing.
 var besideChanges = map[string][]string{
-	spec.RefreshAuto: {"__no", "__xid", "__mult"}, spec.RefreshDifferential: {"__no", "__xid", "__mult"}, spec.RefreshImmediate: {"__xid", "__mult", "__kept"},
+	spec.RefreshAuto: {"__no", "__xid", "__mult"}, spec.RefreshDifferential: {"__no", "__xid", "__mult"}, spec.RefreshAtCommit: {"__no", "__xid", "__mult"},
+	spec.RefreshImmediate: {"__xid", "__mult", "__kept"},
 }
 
 // nameIn is where a query mentions a name; otherwise if it does not.

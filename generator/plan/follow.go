@@ -20,6 +20,9 @@ func (p *planner) follow(n int) {
 		}
 		setColumns(source, r, inOrder(r, union(source.ColumnList, need.Columns)))
 		source.Readers = append(source.Readers, reader)
+		if p.atCommit(n) {
+			source.CommitMark = commitMark(r)
+		}
 	}
 }
 

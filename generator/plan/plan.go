@@ -26,7 +26,6 @@ func Of(s *spec.Spec, names *Lineage, errs *diag.List) *Plan {
 	if errs.Empty() {
 		compiled.checkCalculated()
 	}
-	unsupported(s, errs)
 	endsQuotes(s, errs)
 	checkExpressions(s, errs)
 	if !errs.Empty() {

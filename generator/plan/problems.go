@@ -9,14 +9,6 @@ import (
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
-func notGenerated(at diag.Pos, what string) diag.Error {
-	return diag.Error{
-		Pos: at, Code: "not-generated",
-		Message: fmt.Sprintf("this version of Sluice does not generate %s", what),
-		Hint:    "take it out of the spec; nothing else stands in for it",
-	}
-}
-
 func badExpression(at diag.Pos, field string, err error) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "syntax",
@@ -58,6 +50,13 @@ func movesWithTime(at diag.Pos, mode string) diag.Error {
 		Pos: at, Code: "not-immediate",
 		Message: fmt.Sprintf("refresh mode %s cannot follow the time, which passes without any statement", mode),
 		Hint:    "use refresh_mode auto or differential, or compare with it where the stream table is read",
+	}
+}
+
+func notAtCommit(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "not-at-commit", Message: "refresh mode at_commit cannot follow stream table " + name + ", which changes within statements",
+		Hint: "make both at_commit, or both immediate",
 	}
 }
 

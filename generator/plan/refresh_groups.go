@@ -16,7 +16,7 @@ func (p *planner) refreshGroups() [][]render.StreamTable {
 		group[i] = i
 	}
 	for i, n := range p.compiled.order {
-		if p.immediate(n) || !p.diamond(n) {
+		if p.immediate(n) || p.atCommit(n) || !p.diamond(n) {
 			continue
 		}
 		members := []int{i}

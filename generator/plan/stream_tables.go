@@ -121,6 +121,9 @@ func (p *planner) table(n, order int) render.StreamTable {
 	}
 	if p.incremental(n) {
 		table.EffectiveMode, table.Strategy = spec.RefreshDifferential, string(view.Strategy)
+		if t.RefreshMode == spec.RefreshAtCommit {
+			table.EffectiveMode, table.AtCommit = spec.RefreshAtCommit, true
+		}
 		p.addChanges(&table, view)
 		if t.RefreshMode == spec.RefreshAuto {
 			table.Most = recomputeShare(view)

@@ -142,6 +142,9 @@ func (c *compiler) checkMode(t *spec.StreamTable, view *ivm.Plan) {
 	if t.RefreshMode == spec.RefreshImmediate && view.Followed() {
 		c.checkImmediate(t, view)
 	}
+	if t.RefreshMode == spec.RefreshAtCommit {
+		c.checkAtCommit(t, view)
+	}
 	for _, reason := range view.Full {
 		c.errs.Add(notIncremental(t.RefreshMode, reason.Pos, reason.What, reason.Hint))
 	}

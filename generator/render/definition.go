@@ -196,6 +196,9 @@ func (p Plan) AnyImmediate() bool {
 	return p.any(func(t StreamTable) bool { return t.Immediate })
 }
 
+// AnyAtCommit reports whether transactions maintain a stream table when they commit.
+func (p Plan) AnyAtCommit() bool { return p.any(func(t StreamTable) bool { return t.AtCommit }) }
+
 // AnyDeferred reports whether refreshes keep a stream table up to date.
 func (p Plan) AnyDeferred() bool { return p.any(func(t StreamTable) bool { return !t.Immediate }) }
 

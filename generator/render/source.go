@@ -23,11 +23,12 @@ type Source struct {
 	Readers        []Name // stream tables that read it
 	Triggers
 
-	CaptureFn Name // called by its triggers
-	UnreadFn  Name // reads what is new in Log
-	CountFn   Name // counts it
-	State     Name // the table with a row for each stream table
-	Made      bool // a stream table: its refresh writes the log, no trigger does
+	CaptureFn  Name   // called by its triggers
+	UnreadFn   Name   // reads what is new in Log
+	CountFn    Name   // counts it
+	State      Name   // the table with a row for each stream table
+	CommitMark string // what stands for it where a transaction lists what it wrote; empty if no stream table in mode at_commit reads it
+	Made       bool   // a stream table: its refresh writes the log, no trigger does
 }
 
 // Triggers are the names of a source's triggers; OnRoute is one of partitioned tables.

@@ -85,6 +85,7 @@ type Refresh struct {
 	Logs          []Source // of Changes
 	Online        bool     // it is recreated beside the old one
 	Most          string   // more changed rows than this share of a source make a recompute cheaper; may be empty
+	AtCommit      bool     // each transaction maintains it when it commits
 	Fuse          string   // more changed rows than this are refused; may be empty
 	Moves         bool     // rows come and go as time passes
 }

@@ -42,6 +42,7 @@ const shortestCheck = Duration(time.Second)
 // noChangesToCount says why a fuse cannot act in a mode.
 var noChangesToCount = map[string]string{
 	RefreshFull: "which counts no changes: it recomputes everything", RefreshImmediate: "which applies changes within the statements that make them",
+	RefreshAtCommit: "which applies changes as the transactions that make them commit",
 }
 
 func (c checker) query(t *StreamTable) {

@@ -147,8 +147,8 @@ func (c checker) tableOnTarget(t StreamTable, has []string) {
 		return
 	}
 	c.lacks(fmt.Sprintf("stream table %q", t.Name), t.Place, has)
-	if t.RefreshMode == RefreshImmediate {
-		c.lacking(t.Field("refresh_mode"), t.RefreshMode, "refresh mode "+t.RefreshMode)
+	if t.RefreshMode == RefreshImmediate || t.RefreshMode == RefreshAtCommit {
+		c.lacking(t.Field("refresh_mode"), RefreshImmediate, "refresh mode "+t.RefreshMode)
 	}
 	if t.Schedule.Cron != "" || t.Schedule.Calculated {
 		c.lacking(t.Field("schedule"), "cron", "schedule "+t.Schedule.String())

@@ -20,6 +20,9 @@ func TestDifferential(t *testing.T) { runStreams(t, "streams", "differential") }
 // TestImmediate interleaves writers whose statements maintain stream tables.
 func TestImmediate(t *testing.T) { runStreams(t, "streams", "immediate") }
 
+// TestAtCommit interleaves writers whose commits maintain stream tables.
+func TestAtCommit(t *testing.T) { runStreams(t, "streams", "at_commit") }
+
 // TestSubtrees does both to outer joins, tests, windows, first rows, set operations and subqueries.
 func TestSubtrees(t *testing.T) {
 	for _, mode := range []string{"differential", "immediate"} {
@@ -83,6 +86,10 @@ func streamsDB(t testing.TB, dir, mode string, extension *generator.Extension) *
 		return nil
 	}))
 	if mode == "immediate" {
+		return db
+	}
+	if mode == "at_commit" {
+		db.Exec(t, "call st.tick()") // after_restore(), and then transactions maintain them
 		return db
 	}
 	db.Exec(t, "call refresh_all()") // which finds itself in another database, and follows the sources again
