@@ -23,7 +23,7 @@ const workers = 3
 // hunt is what TestOracle and TestSoak try with each seed.
 var hunt = oracle.Hunt{
 	Subject: oracle.Sluice{},
-	Modes:   []string{oracle.Differential, oracle.Immediate},
+	Modes:   []string{oracle.Differential, oracle.Immediate, oracle.AtCommit, oracle.Mixed},
 	Shrink:  3 * time.Minute,
 	Again:   "SLUICE_TEST_SEED=%d go test -count=1 -run TestOracle ./tests/oracle",
 }

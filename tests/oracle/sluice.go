@@ -107,9 +107,13 @@ func specFiles(schemaDDL string, views []View, mode string) map[string]string {
 		"schema.sql": schemaDDL,
 		"spec.yaml":  "version: 1\nextension: {name: oracle, version: 1.0.0, schema: sl}\nschema: [schema.sql]\n",
 	}
-	for _, v := range views {
+	for n, v := range views {
+		of := mode
+		if mode == Mixed {
+			of = []string{AtCommit, Differential}[n%2]
+		}
 		query := strings.ReplaceAll("\n"+v.Query, "\n", "\n      ")
-		files[v.Name+".yaml"] = fmt.Sprintf("version: 1\nstream_tables:\n  - name: %s\n    refresh_mode: %s\n    query: |%s\n", v.Name, mode, query)
+		files[v.Name+".yaml"] = fmt.Sprintf("version: 1\nstream_tables:\n  - name: %s\n    refresh_mode: %s\n    query: |%s\n", v.Name, of, query)
 	}
 	return files
 }

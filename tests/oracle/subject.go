@@ -15,7 +15,9 @@ import (
 const (
 	Immediate    = "immediate"
 	Differential = "differential"
-	Auto         = "auto" // like differential, and recomputed where that does not go
+	AtCommit     = "at_commit"
+	Mixed        = "mixed" // every other stream table is in mode at_commit, the others in differential mode; all are refreshed
+	Auto         = "auto"  // like differential, and recomputed where that does not go
 )
 
 // Subject keeps relations equal to queries.
@@ -24,7 +26,7 @@ type Subject interface {
 	// is no failure: nothing is installed then, and it is called again without those views.
 	Install(ctx context.Context, conn *pgx.Conn, schemaDDL string, views []View, mode string) error
 	// Refresh brings a stream table up to date. It is called after those of the views that the view reads, within a
-	// transaction or not, and not at all in immediate mode.
+	// transaction or not, and not at all in the modes immediate and at_commit.
 	Refresh(ctx context.Context, conn *pgx.Conn, view string) error
 	// Relation is what to compare with the query, as SQL names it.
 	Relation(view string) string
