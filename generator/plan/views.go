@@ -158,7 +158,11 @@ func (c *compiler) checkImmediate(t *spec.StreamTable, view *ivm.Plan) {
 		case catalog.StreamTable:
 			for _, other := range c.spec.StreamTables {
 				if other.Relation.Schema == r.Schema && other.Relation.Name == r.Name && other.RefreshMode != spec.RefreshImmediate {
-					c.errs.Add(notImmediate(t.Field("refresh_mode"), "stream table "+other.Name+", which is refreshed later", "make both immediate, or neither"))
+					when := ", which is refreshed later"
+					if other.RefreshMode == spec.RefreshAtCommit {
+						when = ", which changes when the transaction commits"
+					}
+					c.errs.Add(notImmediate(t.Field("refresh_mode"), "stream table "+other.Name+when, "make both immediate, or neither"))
 				}
 			}
 		default:
