@@ -29,6 +29,6 @@ func (b *builder) frame(view render.Extension) {
 	if view.AnyAtCommit() {
 		b.add("at_commit/pgt_at_commit.sql", view)
 		b.add("at_commit/pgt_at_commit_trigger.sql", view)
-		b.addStatement("grant", "replicas: pgt_at_commit", "at_commit/pgt_at_commit_always.sql", view, "")
+		b.addStatement("grant", "nobody: pgt_at_commit is always called", "at_commit/pgt_at_commit_always.sql", view, "")
 	}
 }

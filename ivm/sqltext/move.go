@@ -98,7 +98,7 @@ func Makes(sql string) []Relation {
 		n := len(words) - 1
 		switch words[n] {
 		case "table", "sequence", "view":
-			return n > 0 && words[0] == "create" && (n == 1 || words[n-1] == "replace")
+			return n > 0 && words[0] == "create" && (n == 1 || words[n-1] == "replace" || words[n-1] == "unlogged")
 		case "name": // alter table … add generated … as identity (sequence name …)
 			return words[0] == "alter" && words[n-1] == "sequence"
 		}
