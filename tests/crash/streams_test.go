@@ -36,6 +36,9 @@ func TestStreamKillsImmediate(t *testing.T) {
 	t.Run("subtrees", func(t *testing.T) { streamKills(t, "immediate", chaos.Subtrees) })
 }
 
+// TestStreamKillsAtCommit is the same where commits do.
+func TestStreamKillsAtCommit(t *testing.T) { streamKills(t, "at_commit") }
+
 // streamKills kills the whole server at random moments. After each recovery and one tick, every stream table equals its query,
 // whatever was prepared, half written or half refreshed. SLUICE_TEST_KILLS=n kills as often, SLUICE_TEST_SEED=n at other moments.
 func streamKills(t *testing.T, mode string, views chaos.Views) {

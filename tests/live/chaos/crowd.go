@@ -30,7 +30,7 @@ type Crowd struct {
 	Seed       uint64
 	For        time.Duration
 	Isolations []string // of the writers
-	Refills    bool     // stream tables in immediate mode are filled again, again and again
+	Refills    bool     // stream tables in the modes immediate and at_commit are filled again, again and again
 
 	t      *testing.T
 	db     *pgtest.Database
@@ -115,7 +115,7 @@ func (c *Crowd) refill(ctx context.Context, conn *pgx.Conn, _ int) error {
 	r := rand.New(rand.NewPCG(c.Seed, 300))
 	for !c.over() {
 		for _, steps := range [][]string{
-			{"begin", "update chaos_internal.pgt_stream_table_state set seen = null where not logged", "select chaos.attach(false)", "commit"},
+			{"begin", "update chaos_internal.pgt_stream_table_state set seen = null where not logged", "select chaos.attach(" + c.attached() + ")", "commit"},
 			{"call chaos_internal.pgt_fill()"}, {"call chaos_internal.pgt_fill()"},
 		} {
 			if err := (transaction{isolation: ReadCommitted}).alone(ctx, conn, steps); err != nil {
@@ -126,6 +126,14 @@ func (c *Crowd) refill(ctx context.Context, conn *pgx.Conn, _ int) error {
 		time.Sleep(time.Duration(r.IntN(50)) * time.Millisecond)
 	}
 	return c.filled(ctx, conn)
+}
+
+// attached is the argument of attach() by which triggers only log.
+func (c *Crowd) attached() string {
+	if c.Mode == "immediate" {
+		return "false"
+	}
+	return ""
 }
 
 // filled waits until the stream tables are filled; a truncated table has them filled once more.
@@ -210,14 +218,18 @@ func (c *Crowd) checkIn(ctx context.Context, tx pgx.Tx, hold bool) ([]string, er
 			return nil, err
 		}
 	}
-	if c.Mode != "immediate" {
+	if c.Mode == "differential" {
 		if err := c.Refresh(ctx, tx); err != nil {
 			return nil, err
 		}
 	}
-	if c.Refills {
+	if c.Refills || c.Mode == "at_commit" {
+		maintained := "not logged"
+		if c.Mode == "at_commit" {
+			maintained = "in_step"
+		}
 		var filled bool
-		if err := tx.QueryRow(ctx, "select bool_and(seen is not null and not logged) from chaos_internal.pgt_stream_table_state").Scan(&filled); err != nil || !filled {
+		if err := tx.QueryRow(ctx, "select bool_and(seen is not null and "+maintained+") from chaos_internal.pgt_stream_table_state").Scan(&filled); err != nil || !filled {
 			return nil, err
 		}
 		c.filledChecks.Add(1)
@@ -248,7 +260,7 @@ union all select stream_table, error, null from chaos.pgt_refresh_history where 
 union all select task, last_error, null from chaos_internal.pgt_tasks where last_error is not null`) {
 		c.t.Errorf("a tick failed: %v", problem)
 	}
-	if c.committed.Load() < enough || c.checks.Load() < 3 || c.Refills && c.filledChecks.Load() < 2 {
+	if c.committed.Load() < enough || c.checks.Load() < 3 || (c.Refills || c.Mode == "at_commit") && c.filledChecks.Load() < 2 {
 		c.t.Error("too little was done to say anything")
 	}
 }
