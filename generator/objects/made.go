@@ -36,6 +36,9 @@ func madeOf(view render.Extension) []upgrade.Made {
 		var triggers []string
 		if !c.Made {
 			triggers = c.TriggerNames()
+			if len(c.Locked) == 0 {
+				triggers = slices.DeleteFunc(triggers, func(name string) bool { return name == c.OnBefore })
+			}
 		}
 		made = append(made, upgrade.Made{
 			Kind: "pending changes", Triggers: triggers, Name: c.ID(), On: []string{c.Table.String()}, Drop: dropOwn(view, c.Log) + forget(c.ID()),

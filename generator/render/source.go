@@ -74,6 +74,14 @@ func (s Source) Checked() string {
 	return fmt.Sprintf("%s.checked_types(%s, %s)", s.Internal(), s.Table.Regclass(), texts(s.ColumnList))
 }
 
+// CheckedLog is Checked for its change log.
+func (s Source) CheckedLog() string {
+	if checked := s.Checked(); checked != "" {
+		return strings.TrimSuffix(checked, ")") + ", " + s.Log.Regclass() + ")"
+	}
+	return ""
+}
+
 // LogNames are Names in lines that are not too long.
 func (s Source) LogNames() string {
 	items := []string{""}

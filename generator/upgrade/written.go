@@ -139,6 +139,12 @@ func readByTriggers(from Manifest, table string) bool {
 	return slices.ContainsFunc(from.Made, func(m Made) bool { return m.Kind == "pending changes" && slices.Contains(m.On, table) })
 }
 
+// losesTriggers reports whether something made has triggers that it does not have any more.
+func (m Made) losesTriggers(to Manifest) bool {
+	now, _ := identifiedAs(to.Made, m.identity())
+	return slices.ContainsFunc(m.Triggers, func(name string) bool { return !slices.Contains(now.Triggers, name) })
+}
+
 // written lists the tables that sessions write, and how each is locked, by the names that they have before the upgrade.
 func (p Plan) written(from, to Manifest, touched map[string]bool) map[string]string {
 	modes := ownWritten(from, to, touched)
@@ -154,7 +160,7 @@ func (p Plan) written(from, to Manifest, touched map[string]bool) map[string]str
 			if n >= len(from.Made) {
 				table = cmp.Or(before[table], table)
 			}
-			if touched[m.identity()] && (!stays[m.identity()] || m.indexes()) {
+			if touched[m.identity()] && (!stays[m.identity()] || m.indexes() || n < len(from.Made) && m.losesTriggers(to)) {
 				modes[table] = againstAll // its triggers or indexes go
 			} else if (touched[m.identity()] || !was[m.identity()]) && modes[table] == "" { // attach() makes what is new
 				modes[table] = againstWriters

@@ -28,6 +28,7 @@ const (
 	refreshSection   = "views/refresh"
 	logSection       = "views/log"
 	immediateSection = "views/immediate"
+	commitSection    = "views/at_commit"
 	compileSection   = "views/compile"
 	frozenSection    = "views/frozen"
 	tellSection      = "views/outbox"
@@ -56,7 +57,7 @@ func (c benchCase) title() string {
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
 	for _, cases := range [][]benchCase{
 		claimCases(), leaseCases(), flatCases(), insertCases(), windowCases(), orderingCases(), latencyCases(), healthCases(), outboxCases(), gapCases(), wakeCases(),
-		refreshCases(), logCases(), immediateCases(), frozenCases(), tellCases(), compileCases(), scaleCases(), tpchCases(),
+		refreshCases(), logCases(), immediateCases(), commitCases(), frozenCases(), tellCases(), compileCases(), scaleCases(), tpchCases(),
 	} {
 		for _, c := range cases {
 			if pattern.MatchString(c.title()) {
