@@ -94,6 +94,8 @@ func (d *drawing) streamTable(t render.StreamTable) int {
 	switch {
 	case t.Immediate:
 		when = "with each statement"
+	case t.AtCommit:
+		when = "with each commit"
 	case t.LastDue != nil:
 		when = t.Schedule
 	case t.Schedule == "calculated":

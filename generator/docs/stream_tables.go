@@ -74,6 +74,8 @@ func (w *writer) refreshed(t render.StreamTable) text {
 	switch {
 	case t.Immediate:
 		return say("within each statement that changes what it reads")
+	case t.AtCommit:
+		return say("when a transaction commits that wrote what it reads")
 	case t.Schedule == "calculated":
 		return say("as often as what reads it: %s", t.Calculated)
 	}

@@ -114,7 +114,11 @@ func (v *verifier) compare(ctx context.Context, conn *pgx.Conn, streams []*strea
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, s := range streams {
 			if s.Mode != "immediate" {
-				if _, err := tx.Exec(ctx, fmt.Sprintf("select %s.refresh_stream_table($1)", v.schema()), s.ID); err != nil {
+				refresh := fmt.Sprintf("select %s.refresh_stream_table($1)", v.schema())
+				if s.Mode == "at_commit" { // commits maintain it, unless it is still to be filled
+					refresh += fmt.Sprintf(" from %s.pgt_stream_table_state s where s.stream_table = $1 and not (s.in_step and s.seen is not null)", v.internal())
+				}
+				if _, err := tx.Exec(ctx, refresh, s.ID); err != nil {
 					return fmt.Errorf("refreshing %s: %w", s.ID, err)
 				}
 			}

@@ -153,6 +153,7 @@ create table sales_internal.pgt_stream_table_config (
 -- rows are found: all is recomputed.
 -- recompute_ms, follow_ms: how long it took to recompute it, and to follow one of many changes, the last time; in mode auto.
 -- logged: in immediate mode, and not filled: triggers only log changes of its sources.
+-- in_step: in mode at_commit, and filled: each transaction that writes its sources maintains it.
 create table sales_internal.pgt_stream_table_state (
     stream_table       text        not null primary key,
     seen               pg_snapshot,
@@ -168,7 +169,8 @@ create table sales_internal.pgt_stream_table_state (
     logged             boolean     not null default false,
     unkeyed            text[]      not null default '{}',
     recompute_ms       float8,
-    follow_ms          float8
+    follow_ms          float8,
+    in_step            boolean     not null default false
 ) with (fillfactor = 20);
 
 -- The sources of stream tables: their change logs, what is pending for immediate mode, and the triggers that write them.
@@ -230,14 +232,14 @@ with state as materialized (
            case
                when s.suspended_at is not null then 'suspended'
                when s.consecutive_errors > 0 or p.problem is not null then 'failing'
-               when s.seen is null or s.logged then 'initializing'
+               when s.seen is null or s.logged or c.effective_mode = 'at_commit' and not s.in_step then 'initializing'
                else 'active'
            end as status,
            s.last_refresh_at,
            case
-               when c.effective_mode in ('immediate', 'at_commit') and s.last_refresh_at is not null and not s.logged and
-                   s.consecutive_errors = 0
+               when c.effective_mode = 'immediate' and s.last_refresh_at is not null and not s.logged and s.consecutive_errors = 0
                    and s.suspended_at is null then interval '0'
+               when c.effective_mode = 'at_commit' and s.seen is not null and s.in_step and s.consecutive_errors = 0 then interval '0'
                when s.last_refresh_at is not null then greatest(interval '0', clock_timestamp() - s.last_refresh_at)
            end as staleness,
            s.consecutive_errors, coalesce(p.problem, s.last_error) as last_error, s.suspended_at
@@ -402,9 +404,7 @@ declare
     v_table     oid := to_regclass(v_name)::oid;
     v_kind      "char" := (select r.relkind from pg_class r where r.oid = v_table);
     v_followed  boolean := coalesce(c.change_log, c.pending) is not null;
-    v_immediate boolean := exists (
-        select from sales_internal.pgt_stream_table_config t where t.stream_table = needs.stream_table and t.effective_mode = 'immediate'
-    );
+    v_mode      text := (select t.effective_mode from sales_internal.pgt_stream_table_config t where t.stream_table = needs.stream_table);
 begin
     keyed := needs.unique_on = '{}' or exists (
         select
@@ -427,8 +427,8 @@ begin
             (2, c.kind = 'table' and not c.made and v_kind not in ('r', 'p') or c.kind = 'view' and v_kind <> 'v',
              format('source %s is no longer a %s', c.source, c.kind), 'Make it one again'),
             -- Refreshes recompute then; writers cannot.
-            (8, v_immediate and not keyed, format('source %s has no unique key on %s any more', c.source,
-                array_to_string(needs.unique_on, ', ')),
+            (8, v_mode in ('immediate', 'at_commit') and not keyed,
+                format('source %s has no unique key on %s any more', c.source, array_to_string(needs.unique_on, ', ')),
              'Make one again, on no table that others inherit from'),
             (4, v_followed and not c.made and (select r.relpersistence = 'u' from pg_class r where r.oid = v_table),
              format('source %s is unlogged: a crash empties it, which triggers do not see', c.source),
@@ -440,7 +440,7 @@ begin
             a.relation::regclass),
                'Detach it from that'
         from sales_internal.pgt_inheritance(v_table) a
-        where a.level > 0 and v_immediate and not c.made and not c.part
+        where a.level > 0 and v_mode = 'immediate' and not c.made and not c.part
         union all
         select 6, w.place, format('source %s has no column %s', c.source, w.name), 'Rename it back or add it again'
         from unnest(needs.columns) with ordinality w (name, place)
@@ -477,8 +477,8 @@ begin
                format('Run ALTER TABLE %s NO FORCE ROW LEVEL SECURITY or ALTER ROLE %I BYPASSRLS: a stream table holds rows for all '
                    'roles.', v_name, w.rolname)
         from pg_class r
-        -- Triggers of immediate mode read it as the owner of the extension.
-        join pg_roles w on w.rolname = current_user or c.pending is not null and w.oid = (
+        -- Triggers of immediate mode and commits read it as the owner of the extension.
+        join pg_roles w on w.rolname = current_user or v_mode in ('immediate', 'at_commit') and w.oid = (
             select o.relowner from pg_class o where o.oid = 'sales_internal.pgt_source_config'::regclass
         )
         where r.oid = v_table and (
@@ -797,24 +797,38 @@ begin
 end;
 $function$;
 
--- Raises an error if a column of a source has another type than in its table of pending changes, for which stream tables were made.
+-- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier
+-- ones are kept: one setting for all stream tables in immediate mode that follow the same tables.
+--
+-- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
+-- nobody but the owner reads it here, whatever is granted: row-level security without a policy.
+create table sales_internal.pgt_open_setting (
+    name text not null
+);
+alter table sales_internal.pgt_open_setting enable row level security;
+insert into sales_internal.pgt_open_setting (name) values ('sluice.open_' || replace(gen_random_uuid()::text, '-', ''));
+
+-- Raises an error if a column of a source has another type than in its change log or its table of pending changes, for which stream tables
+-- were made.
 -- It costs a trigger nothing: an immutable function is evaluated when its statement is planned, and ALTER TABLE has that planned again.
-create function sales_internal.checked_types(p_source regclass, p_columns name[])
+create function sales_internal.checked_types(p_source regclass, p_columns name[], p_log regclass default null)
     returns boolean
     language plpgsql
     immutable
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_pending regclass := (
-        select c.pending::regclass
-        from sales_internal.pgt_source_config c
-        where c.pending is not null and to_regclass(format('%I.%I', c.source_schema, c.source_name)) = p_source
-    );
+    v_pending regclass := p_log;
     v_column  name;
     v_type    regtype;
     v_kept    regtype;
 begin
+    if p_log is null then
+        select c.pending::regclass
+        into v_pending
+        from sales_internal.pgt_source_config c
+        where c.pending is not null and to_regclass(format('%I.%I', c.source_schema, c.source_name)) = p_source;
+    end if;
     foreach v_column in array p_columns loop
         -- Not from pg_attribute: a snapshot may show an older type than that of which rows come.
         execute format('select pg_typeof(s.%1$I), pg_typeof(p.%1$I) from (select) one left join %2$s s on false left join %3$s p on false',
@@ -822,8 +836,8 @@ begin
         into v_type, v_kept;
         if v_type <> v_kept then
             raise exception using errcode = '55000',
-                message = format('column %s of %s is of type %s now, and stream tables in immediate mode were made for %s', v_column,
-                    p_source, v_type, v_kept),
+                message = format('column %s of %s is of type %s now, and stream tables were made for %s', v_column, p_source, v_type,
+                    v_kept),
                 detail = 'They belong to extension sales, and no statement may leave them behind.',
                 hint = 'The next sales.tick() creates them again or shows in sales.pgt_status() why it cannot; '
                     'sales.refresh_stream_table() does it for one of them.';
@@ -1036,6 +1050,35 @@ begin
     end loop;
 end;
 $procedure$;
+
+-- A row makes its transaction call pgt_at_commit() when it commits. Ticks delete the rows, which nobody reads.
+create unlogged table sales_internal.pgt_commits (
+    xid xid8 not null default pg_current_xact_id()
+);
+
+-- Notes that this transaction wrote a source that stream tables in mode at_commit follow; p_mark stands for it. Calls pgt_at_commit() when
+-- it commits.
+-- A setting lists what was written until a savepoint is rolled back. No role knows its name, see pgt_open_setting. The caller's search_path
+-- is a writer's.
+create function sales_internal.pgt_written(p_mark text)
+    returns void
+    language plpgsql
+as $function$
+declare
+    v_setting text;
+    v_written text;
+begin
+    select o.name operator(pg_catalog.||) '_written' into v_setting from sales_internal.pgt_open_setting o;
+    v_written := pg_catalog.current_setting(v_setting, true);
+    if v_written is null or v_written operator(pg_catalog.=) '' then
+        insert into sales_internal.pgt_commits default values;
+        v_written := ',';
+    elsif pg_catalog.strpos(v_written, p_mark) operator(pg_catalog.>) 0 then
+        return;
+    end if;
+    perform pg_catalog.set_config(v_setting, v_written operator(pg_catalog.||) p_mark operator(pg_catalog.||) ',', true);
+end;
+$function$;
 
 -- Returns the full name of a stream table that is named with or without its schema.
 create function sales_internal.pgt_stream_table_name(p_name text)
@@ -1308,8 +1351,9 @@ $function$;
 
 -- Refreshes a stream table, by its changes if it can, and notes the refresh if something changed or p_always is true.
 -- Locks its row in pgt_stream_table_state; sources in immediate mode alone, but see pgt_lock_paths.
-create function sales_internal.pgt_refresh(p_stream_table text, p_always boolean, out refresh_id uuid, out mode text, out inserted bigint,
-    out deleted bigint)
+-- p_commits: the transaction commits, so only what it wrote itself is applied, and only if transactions maintain the stream table.
+create function sales_internal.pgt_refresh(p_stream_table text, p_always boolean, p_commits boolean default false, out refresh_id uuid, out
+    mode text, out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
@@ -1319,6 +1363,7 @@ declare
     v_lock_timeout text := current_setting('lock_timeout');
     v_refit   boolean;
     v_reason  text; -- to recompute it
+    v_in_step boolean := false;
     v_changed bigint;
     v_since   timestamptz;
     v_looked  pg_snapshot;
@@ -1337,6 +1382,21 @@ begin
         into inserted, deleted
         from sales_internal.pgt_refresh_immediate(c) r;
     else
+    if c.effective_mode = 'at_commit' then
+        -- Other transactions have applied what they wrote, or will do so before they commit. Only this one's rows are left, and older ones
+        -- are not read.
+        update sales_internal.pgt_stream_table_state s
+        set seen = format('%1$s:%2$s:%1$s', pg_current_xact_id(), 9223372036854775807)::pg_snapshot
+        where s.stream_table = p_stream_table and s.seen is not null and s.in_step;
+        v_in_step := found;
+        if p_commits and not v_in_step then
+            if current_setting('transaction_isolation') <> 'read committed' then
+                -- fails if that changed
+                perform from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table for update;
+            end if;
+            return;
+        end if;
+    end if;
     -- To be created again where a source was altered, or a user dropped the table of the rows.
     select s.refit or to_regclass(c.rows_table) is null or to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) is null,
            case
@@ -1358,14 +1418,14 @@ begin
         select r.reason, r.changed into v_reason, v_changed from sales_internal.pgt_recompute_reason(c) r;
     end if;
     if c.apply_function is not null and v_reason is null then
-        mode := 'differential';
+        mode := c.effective_mode;
         inserted := 0;
         deleted := 0;
         v_looked := pg_current_snapshot();
         v_no := nextval('sales_internal.pgt_change_no'::regclass);
         v_unread := 0;
         for v_count in select s.count_function from sales_internal.pgt_source_config s where s.source = any (c.follows) loop
-            execute format('select greatest($1, %I.%I($2, 1001))', 'sales_internal', v_count)
+            execute format('select greatest($1, %I.%I($2, 501))', 'sales_internal', v_count)
             into v_unread
             using v_unread, p_stream_table;
         end loop;
@@ -1391,6 +1451,9 @@ begin
     end if;
     if c.apply_function is null or v_reason is not null then
         mode := 'full';
+        if c.effective_mode = 'at_commit' and not v_in_step then
+            update sales_internal.pgt_stream_table_state s set in_step = false where s.stream_table = p_stream_table and s.in_step;
+        end if;
         v_since := clock_timestamp();
         for v_keyless in
             select s.source, r.unique_on, format('%I.%I', s.source_schema, s.source_name)::regclass as relation
@@ -1415,13 +1478,30 @@ begin
                 follow_ms = 0.9 * s.follow_ms -- so that following is tried again some time
             where s.stream_table = p_stream_table;
         end if;
+        if v_in_step and v_reason = 'a source was truncated' then
+            -- Its new file is known then: nothing is to be recomputed because of it.
+            update sales_internal.pgt_source_state f
+            set shape = n.shape
+            from sales_internal.pgt_source_config s
+            cross join lateral sales_internal.pgt_source_shape(s) n (shape)
+            where f.source = s.source and split_part(f.shape, ' ', 1) = split_part(n.shape, ' ', 1) and f.source = any (array(
+                select l.source from sales_internal.pgt_source_state l where l.source = any (c.follows) for update skip locked
+            ));
+        end if;
     end if;
+    end if;
+    if not p_commits then
+        perform sales_internal.pgt_written(left(md5(p_stream_table), 12))
+        where exists (select from sales_internal.pgt_stream_table_config t where t.effective_mode = 'at_commit' and p_stream_table = any
+            (t.follows));
+    elsif mode <> 'full' then
+        return; -- not a row of the history for each transaction
     end if;
     if p_always or inserted > 0 or deleted > 0 then
         insert into sales.pgt_refresh_history (refresh_id, stream_table, started_at, mode, reason, inserted, deleted)
         values (refresh_id, p_stream_table, v_started, mode, v_reason, inserted, deleted);
     end if;
-    if to_regclass(c.old_rows_table) is not null then
+    if to_regclass(c.old_rows_table) is not null and not p_commits then
         begin -- shows the new rows instead of the old ones
             set local lock_timeout = '2s';
             perform sales_internal.pgt_attach_stream_table(p_stream_table, 'view');
@@ -1453,13 +1533,22 @@ begin
     from sales_internal.pgt_stream_table_config c
     join sales_internal.pgt_stream_table_state s using (stream_table)
     where c.stream_table = p_stream_table and s.suspended_at is null and
-        (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and s.refit);
+        (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and s.refit or
+        c.effective_mode = 'at_commit');
     if not found then
         return;
     end if;
     begin
         -- Before the row of the state, as sessions that alter a source and then refresh lock them in this order.
         v_source := sales_internal.pgt_sources_fit(p_stream_table, false);
+        if v_source is null and v_mode = 'at_commit' and exists (
+            select
+            from sales_internal.pgt_stream_table_state s
+            join sales_internal.pgt_stream_table_config c using (stream_table)
+            where s.stream_table = p_stream_table and s.seen is not null and s.in_step and to_regclass(c.old_rows_table) is null
+        ) then
+            return; -- transactions maintain it: a lock would fail those of older snapshots
+        end if;
         perform from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table for update nowait;
     exception when lock_not_available or undefined_table then
         return; -- another session alters a source or refreshes the stream table: the next tick
@@ -1531,6 +1620,55 @@ end;
 $function$;
 comment on function sales.refresh_stream_table(text) is 'Refreshes a stream table after those that it reads. (Sluice: sales in sales)';
 
+-- Has transactions maintain those stream tables in mode at_commit that are filled: applies what was written since, once all that have
+-- written are over.
+-- Waits for these half a second at most, while writers wait; the next tick tries again. In snapshots of earlier moments it does nothing.
+create function sales_internal.pgt_fall_in_step()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set lock_timeout = '500ms'
+as $function$
+declare
+    v_tables text[] := array(
+        select c.stream_table
+        from sales_internal.pgt_stream_table_config c
+        join sales_internal.pgt_stream_table_state s using (stream_table)
+        where c.effective_mode = 'at_commit' and s.seen is not null and not s.in_step and s.suspended_at is null
+        order by c.refresh_order
+    );
+    v_table  text;
+    v_log    regclass;
+begin
+    if v_tables = '{}' or current_setting('transaction_isolation') <> 'read committed' then
+        return;
+    end if;
+    begin
+        -- Tables before stream tables, as commits write them.
+        for v_log in
+            select s.change_log::regclass
+            from sales_internal.pgt_source_config s
+            where s.readers && (v_tables || array(
+                select u
+                from sales_internal.pgt_stream_table_config c
+                cross join unnest(c.upstream) u
+                where c.stream_table = any (v_tables)
+            )) and to_regclass(s.change_log) is not null
+            order by s.made, s.source
+        loop
+            execute format('lock table %s in share mode', v_log);
+        end loop;
+        foreach v_table in array v_tables loop
+            continue when sales_internal.pgt_sources_fit(v_table, false) is not null;
+            perform sales_internal.pgt_refresh(v_table, false);
+            update sales_internal.pgt_stream_table_state s set in_step = true where s.stream_table = v_table and s.seen is not null;
+        end loop;
+    exception when lock_not_available or deadlock_detected or serialization_failure then
+        null;
+    end;
+end;
+$function$;
+
 -- Fills the stream tables that are new, each in a transaction of its own, so that no writer waits for more than one.
 create procedure sales_internal.pgt_fill()
     language plpgsql
@@ -1561,8 +1699,55 @@ begin
         end if;
     end loop;
     commit;
+    set transaction isolation level read committed;
+    perform sales_internal.pgt_fall_in_step();
+    commit;
 end;
 $procedure$;
+
+-- Maintains the stream tables in mode at_commit that follow what this transaction wrote, always in the order of refreshes, under locks of
+-- their rows in pgt_stream_table_state. An error fails the commit.
+create function sales_internal.pgt_at_commit()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_setting text := (select o.name || '_written' from sales_internal.pgt_open_setting o);
+    v_written text := coalesce(current_setting(v_setting, true), '');
+    v_all     boolean := v_written = ''; -- somebody has reset all settings
+    v_table   text;
+    v_follows text[];
+begin
+    if pg_trigger_depth() > 1 then
+        -- SET CONSTRAINTS has triggers called within statements, which may have written tables that their own triggers have not logged yet.
+        set constraints sales_internal.pgt_at_commit deferred;
+        insert into sales_internal.pgt_commits default values;
+        return null;
+    end if;
+    perform set_config(v_setting, '', true); -- what is written from now on calls this function again
+    for v_table, v_follows in
+        select c.stream_table, c.follows
+        from sales_internal.pgt_stream_table_config c
+        where c.effective_mode = 'at_commit'
+        order by c.refresh_order
+    loop
+        if v_all or exists (select from unnest(v_follows) f (source) where strpos(v_written, left(md5(f.source), 12)) > 0) then
+            perform sales_internal.pgt_refresh(v_table, false, true);
+            v_written := v_written || left(md5(v_table), 12) || ','; -- others may follow it
+        end if;
+    end loop;
+    return null;
+end;
+$function$;
+revoke execute on function sales_internal.pgt_at_commit() from public;
+
+-- Deferred, so that each transaction maintains stream tables once, and holds locks on them only while it commits.
+create constraint trigger pgt_at_commit after insert on sales_internal.pgt_commits
+    deferrable initially deferred
+    for each row execute function sales_internal.pgt_at_commit();
+alter table sales_internal.pgt_commits enable always trigger pgt_at_commit;
 
 -- The state of each stream table, those first that others read.
 create function sales.pgt_status()
@@ -1618,7 +1803,7 @@ begin
         join sales_internal.pgt_stream_table_state t using (stream_table)
         cross join unnest(c.follows) with ordinality f (source, place)
         join sales_internal.pgt_source_config s on s.source = f.source
-        where c.effective_mode = 'differential' and (p_stream_table is null or c.stream_table = p_stream_table)
+        where c.effective_mode in ('differential', 'at_commit') and (p_stream_table is null or c.stream_table = p_stream_table)
         order by c.refresh_order, f.place
     loop
         waiting := null;
@@ -1842,6 +2027,12 @@ begin
             '1 minute' end);
         begin
             if v_task = 'change logs: pruning' then
+                for v_log in -- as pgt_fall_in_step locks them
+                    select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null order by c.made,
+                        c.source
+                loop
+                    execute format('lock table %s in row exclusive mode', v_log);
+                end loop;
                 -- One that is being filled holds its row, and needs all that its snapshot does not show: its logs stay. The others wait for
                 -- this update, which makes a refresh fail whose snapshot is older than what is deleted now.
                 with unseen as (
@@ -1851,7 +2042,7 @@ begin
                         select u.stream_table
                         from sales_internal.pgt_stream_table_state u
                         join sales_internal.pgt_stream_table_config c on c.stream_table = u.stream_table
-                        where c.effective_mode = 'differential' and
+                        where c.effective_mode in ('differential', 'at_commit') and
                             (u.seen is null or u.suspended_at < clock_timestamp() - interval '1 hour')
                         for update of u skip locked
                     ))
@@ -1863,11 +2054,13 @@ begin
                 from sales_internal.pgt_stream_table_state s
                 join sales_internal.pgt_stream_table_config c using (stream_table)
                 left join unseen u using (stream_table)
-                cross join pg_snapshot_xmin(case when u.stream_table is null then s.seen else pg_current_snapshot() end) o (xid)
-                where c.effective_mode = 'differential';
+                cross join pg_snapshot_xmin(case when u.stream_table is null and not s.in_step then s.seen else pg_current_snapshot() end)
+                    o (xid)
+                where c.effective_mode in ('differential', 'at_commit');
                 for v_log in select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null loop
                     execute format('delete from %s c where c.__xid < $1', v_log) using v_floor;
                 end loop;
+                delete from sales_internal.pgt_commits;
             else
                 -- Materialized: the scan for the ten thousandth runs once for each stream table, not once for each row.
                 with kept as materialized (
@@ -2032,6 +2225,7 @@ begin
     update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, checked_at = '-infinity';
     perform sales_internal.pgt_tick(c.stream_table)
     from (select c.* from sales_internal.pgt_stream_table_config c order by c.refresh_order) c;
+    perform sales_internal.pgt_fall_in_step();
     update sales_internal.pgt_version_history h
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
@@ -2140,6 +2334,12 @@ begin
         perform sales_internal.pgt_tick(v_table);
         call sales_internal.pgt_commit(p_commits);
     end loop;
+    if p_commits then
+        commit;
+        set transaction isolation level read committed;
+    end if;
+    perform sales_internal.pgt_fall_in_step();
+    call sales_internal.pgt_commit(p_commits);
     perform sales_internal.pgt_prune();
     call sales_internal.pgt_commit(p_commits);
 end;
@@ -2192,8 +2392,8 @@ insert into sales_internal.pgt_source_config (
     pending, pending_columns, pending_index, pending_triggers, pending_functions
 ) values (
     'public.orders', 'public', 'orders', 'table', false, false, array['order_id', 'customer_id', 'status', 'amount'],
-        array['sales.large_orders', 'sales.customer_payments'],
-    'sales_internal.changes_public_orders', array['order_id', 'customer_id'], 'unread_public_orders_count',
+        array['sales.large_orders', 'sales.orders_by_status', 'sales.customer_payments'],
+    'sales_internal.changes_public_orders', array['order_id', 'customer_id', 'status', 'amount'], 'unread_public_orders_count',
         array['changes_public_orders_xid', 'changes_public_orders_truncated'], array['sales_log_insert_public_orders',
         'sales_log_update_public_orders', 'sales_log_delete_public_orders',
         'sales_log_truncate_public_orders', 'sales_log_row_public_orders', 'sales_log_route_public_orders'],
@@ -2209,6 +2409,11 @@ insert into sales_internal.pgt_source_config (
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
     'public.orders', 'sales.large_orders', array['order_id', 'customer_id', 'status', 'amount'], null,
     '{}', array['order_id'], array['order_id', 'status']
+);
+
+insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
+    'public.orders', 'sales.orders_by_status', array['status', 'amount'], array['text', 'numeric(12,2)'],
+    '{}', '{}', array['status']
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -2273,10 +2478,126 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
     '{}', '{}', '{}'
 );
 
+-- Returns the rows of sales_internal.changes_public_orders that stream table $2 has not applied: at most $4 if $3 is not null, else all.
+-- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches, next to none if $4 is small; conditions
+-- that are always true make it so. A plan for null expects what the log's statistics say.
+create function sales_internal.unread_public_orders(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
+    returns setof anyelement
+    language sql
+    stable
+as $function$
+    select c.*
+    from (
+        select __new.* -- a column may be named c
+        from sales_internal.changes_public_orders __new, sales_internal.pgt_stream_table_state f
+        where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
+          and f.stream_table = $2
+          and __new.__xid >= pg_snapshot_xmin(f.seen)
+          and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
+        limit $4
+    ) c
+    union all
+    select c.*
+    from sales_internal.changes_public_orders c, sales_internal.pgt_stream_table_state f
+    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
+      and f.stream_table = $2
+      and c.__xid >= pg_snapshot_xmin(f.seen)
+      and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+$function$;
+
+-- Returns the number of rows of sales_internal.changes_public_orders that a stream table has not applied; it counts p_at_most, or all if
+-- that is null.
+create function sales_internal.unread_public_orders_count(p_stream_table text, p_at_most bigint)
+    returns bigint
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off -- applied rows are not read, whatever the statistics say
+as $function$
+begin
+    return (
+        select count(*)
+        from (
+            select
+            from sales_internal.changes_public_orders c, sales_internal.pgt_stream_table_state f
+            where f.stream_table = p_stream_table
+              and c.__xid >= pg_snapshot_xmin(f.seen)
+              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+            limit p_at_most
+        ) n
+    );
+end;
+$function$;
+
+-- Logs changed rows of public.orders in sales_internal.changes_public_orders, with its owner's rights.
+-- A writer never fails because a column was renamed, dropped or altered: a name that a row lacks is found in row absent, which has the
+-- log's columns, all null, and pgt_fit replaces a value of another type by null. The search_path is the writer's, so operators are
+-- qualified.
+create function sales_internal.changes_public_orders_capture()
+    returns trigger
+    language plpgsql
+    security definer
+as $function$
+#variable_conflict use_column
+declare
+    __old alias for old; -- columns may be named old, new and tg_op
+    __new alias for new;
+    __event text := tg_op;
+begin
+    if tg_level operator(pg_catalog.=) 'ROW' then -- for replicas, and where statements write it through tables above
+        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id, status, amount)
+        select r.__mult, sales_internal.pgt_fit(r.order_id, absent.order_id, 1),
+            sales_internal.pgt_fit(r.customer_id, absent.customer_id, 1),
+            sales_internal.pgt_fit(r.status, absent.status, 1), sales_internal.pgt_fit(r.amount, absent.amount, 1)
+        from (select (null::sales_internal.changes_public_orders).*) absent
+        cross join lateral (
+            select -1 as __mult, order_id, customer_id, status, amount
+            from (select (__old).* where __event operator(pg_catalog.<>) 'INSERT') o
+            union all
+            select 1, order_id, customer_id, status, amount
+            from (select (__new).* where __event operator(pg_catalog.<>) 'DELETE') n
+        ) r
+        where not exists (select from only public.orders where false); -- ALTER TABLE invalidates the plan
+    elsif tg_op operator(pg_catalog.=) 'INSERT' then
+        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id, status, amount)
+        select 1, sales_internal.pgt_fit(r.order_id, absent.order_id, 1), sales_internal.pgt_fit(r.customer_id, absent.customer_id, 1),
+            sales_internal.pgt_fit(r.status, absent.status, 1), sales_internal.pgt_fit(r.amount, absent.amount, 1)
+        from (select (null::sales_internal.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id, status, amount from new_rows) r;
+    elsif tg_op operator(pg_catalog.=) 'UPDATE' then
+        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id, status, amount)
+        select r.__mult, sales_internal.pgt_fit(r.order_id, absent.order_id, 1),
+            sales_internal.pgt_fit(r.customer_id, absent.customer_id, 1),
+            sales_internal.pgt_fit(r.status, absent.status, 1), sales_internal.pgt_fit(r.amount, absent.amount, 1)
+        from (select (null::sales_internal.changes_public_orders).*) absent
+        cross join lateral (
+            select -1 as __mult, order_id, customer_id, status, amount from old_rows
+            union all
+            select 1, order_id, customer_id, status, amount from new_rows
+        ) r;
+    elsif tg_op operator(pg_catalog.=) 'DELETE' then
+        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id, status, amount)
+        select -1, sales_internal.pgt_fit(r.order_id, absent.order_id, 1), sales_internal.pgt_fit(r.customer_id, absent.customer_id, 1),
+            sales_internal.pgt_fit(r.status, absent.status, 1), sales_internal.pgt_fit(r.amount, absent.amount, 1)
+        from (select (null::sales_internal.changes_public_orders).*) absent
+        cross join lateral (select order_id, customer_id, status, amount from old_rows) r;
+    else -- truncated: the readers are recomputed
+        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id, status, amount)
+        select 0, l.order_id, l.customer_id, l.status, l.amount
+        from (select) mark
+        left join sales_internal.changes_public_orders l on false;
+    end if;
+    if found then
+        perform sales_internal.pgt_written('3f03617b84bc');
+    end if;
+    return null;
+end;
+$function$;
+revoke execute on function sales_internal.changes_public_orders_capture() from public;
+
 -- Returns the rows of sales_internal.changes_public_customers that stream table $2 has not applied: at most $4 if $3 is not null, else all.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects a dozen rows: conditions that are always true leave it one, and
--- dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. A plan for null expects what
--- statistics of the log say.
+-- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches, next to none if $4 is small; conditions
+-- that are always true make it so. A plan for null expects what the log's statistics say.
 create function sales_internal.unread_public_customers(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2285,10 +2606,8 @@ as $function$
     select c.*
     from (
         select __new.* -- a column may be named c
-        from sales_internal.changes_public_customers __new
-        cross join sales_internal.pgt_stream_table_state f
-        cross join (select from generate_series(1, $3::integer) limit 12) dozen
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+        from sales_internal.changes_public_customers __new, sales_internal.pgt_stream_table_state f
+        where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
           and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
@@ -2384,124 +2703,10 @@ end;
 $function$;
 revoke execute on function sales_internal.changes_public_customers_capture() from public;
 
--- Returns the rows of sales_internal.changes_public_orders that stream table $2 has not applied: at most $4 if $3 is not null, else all.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects a dozen rows: conditions that are always true leave it one, and
--- dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. A plan for null expects what
--- statistics of the log say.
-create function sales_internal.unread_public_orders(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
-    returns setof anyelement
-    language sql
-    stable
-as $function$
-    select c.*
-    from (
-        select __new.* -- a column may be named c
-        from sales_internal.changes_public_orders __new
-        cross join sales_internal.pgt_stream_table_state f
-        cross join (select from generate_series(1, $3::integer) limit 12) dozen
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
-          and f.stream_table = $2
-          and __new.__xid >= pg_snapshot_xmin(f.seen)
-          and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
-        limit $4
-    ) c
-    union all
-    select c.*
-    from sales_internal.changes_public_orders c, sales_internal.pgt_stream_table_state f
-    where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
-      and f.stream_table = $2
-      and c.__xid >= pg_snapshot_xmin(f.seen)
-      and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
-$function$;
-
--- Returns the number of rows of sales_internal.changes_public_orders that a stream table has not applied; it counts p_at_most, or all if
--- that is null.
-create function sales_internal.unread_public_orders_count(p_stream_table text, p_at_most bigint)
-    returns bigint
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-    set enable_seqscan = off -- applied rows are not read, whatever the statistics say
-as $function$
-begin
-    return (
-        select count(*)
-        from (
-            select
-            from sales_internal.changes_public_orders c, sales_internal.pgt_stream_table_state f
-            where f.stream_table = p_stream_table
-              and c.__xid >= pg_snapshot_xmin(f.seen)
-              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
-            limit p_at_most
-        ) n
-    );
-end;
-$function$;
-
--- Logs changed rows of public.orders in sales_internal.changes_public_orders, with its owner's rights.
--- A writer never fails because a column was renamed, dropped or altered: a name that a row lacks is found in row absent, which has the
--- log's columns, all null, and pgt_fit replaces a value of another type by null. The search_path is the writer's, so operators are
--- qualified.
-create function sales_internal.changes_public_orders_capture()
-    returns trigger
-    language plpgsql
-    security definer
-as $function$
-#variable_conflict use_column
-declare
-    __old alias for old; -- columns may be named old, new and tg_op
-    __new alias for new;
-    __event text := tg_op;
-begin
-    if tg_level operator(pg_catalog.=) 'ROW' then -- for replicas, and where statements write it through tables above
-        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id)
-        select r.__mult, sales_internal.pgt_fit(r.order_id, absent.order_id, 1),
-            sales_internal.pgt_fit(r.customer_id, absent.customer_id, 1)
-        from (select (null::sales_internal.changes_public_orders).*) absent
-        cross join lateral (
-            select -1 as __mult, order_id, customer_id
-            from (select (__old).* where __event operator(pg_catalog.<>) 'INSERT') o
-            union all
-            select 1, order_id, customer_id
-            from (select (__new).* where __event operator(pg_catalog.<>) 'DELETE') n
-        ) r
-        where not exists (select from only public.orders where false); -- ALTER TABLE invalidates the plan
-    elsif tg_op operator(pg_catalog.=) 'INSERT' then
-        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id)
-        select 1, sales_internal.pgt_fit(r.order_id, absent.order_id, 1), sales_internal.pgt_fit(r.customer_id, absent.customer_id, 1)
-        from (select (null::sales_internal.changes_public_orders).*) absent
-        cross join lateral (select order_id, customer_id from new_rows) r;
-    elsif tg_op operator(pg_catalog.=) 'UPDATE' then
-        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id)
-        select r.__mult, sales_internal.pgt_fit(r.order_id, absent.order_id, 1),
-            sales_internal.pgt_fit(r.customer_id, absent.customer_id, 1)
-        from (select (null::sales_internal.changes_public_orders).*) absent
-        cross join lateral (
-            select -1 as __mult, order_id, customer_id from old_rows
-            union all
-            select 1, order_id, customer_id from new_rows
-        ) r;
-    elsif tg_op operator(pg_catalog.=) 'DELETE' then
-        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id)
-        select -1, sales_internal.pgt_fit(r.order_id, absent.order_id, 1), sales_internal.pgt_fit(r.customer_id, absent.customer_id, 1)
-        from (select (null::sales_internal.changes_public_orders).*) absent
-        cross join lateral (select order_id, customer_id from old_rows) r;
-    else -- truncated: the readers are recomputed
-        insert into sales_internal.changes_public_orders (__mult, order_id, customer_id)
-        select 0, l.order_id, l.customer_id
-        from (select) mark
-        left join sales_internal.changes_public_orders l on false;
-    end if;
-    return null;
-end;
-$function$;
-revoke execute on function sales_internal.changes_public_orders_capture() from public;
-
 -- Returns the rows of sales_internal.changes_public_captured_payments that stream table $2 has not applied: at most $4 if $3 is not null,
 -- else all.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects a dozen rows: conditions that are always true leave it one, and
--- dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. A plan for null expects what
--- statistics of the log say.
+-- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches, next to none if $4 is small; conditions
+-- that are always true make it so. A plan for null expects what the log's statistics say.
 create function sales_internal.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2510,10 +2715,8 @@ as $function$
     select c.*
     from (
         select __new.* -- a column may be named c
-        from sales_internal.changes_public_captured_payments __new
-        cross join sales_internal.pgt_stream_table_state f
-        cross join (select from generate_series(1, $3::integer) limit 12) dozen
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+        from sales_internal.changes_public_captured_payments __new, sales_internal.pgt_stream_table_state f
+        where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
           and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
@@ -2615,9 +2818,8 @@ revoke execute on function sales_internal.changes_public_captured_payments_captu
 
 -- Returns the rows of sales_internal.changes_sales_customer_payments that stream table $2 has not applied: at most $4 if $3 is not null,
 -- else all.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects a dozen rows: conditions that are always true leave it one, and
--- dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. A plan for null expects what
--- statistics of the log say.
+-- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches, next to none if $4 is small; conditions
+-- that are always true make it so. A plan for null expects what the log's statistics say.
 create function sales_internal.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2626,10 +2828,8 @@ as $function$
     select c.*
     from (
         select __new.* -- a column may be named c
-        from sales_internal.changes_sales_customer_payments __new
-        cross join sales_internal.pgt_stream_table_state f
-        cross join (select from generate_series(1, $3::integer) limit 12) dozen
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
+        from sales_internal.changes_sales_customer_payments __new, sales_internal.pgt_stream_table_state f
+        where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
           and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
@@ -2921,7 +3121,7 @@ begin
         perform sales_internal.large_orders_recompute();
         return;
     end if;
-    if exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() offset 200) then
+    if exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500) then
         set local plan_cache_mode = force_custom_plan; -- until the function ends: planned for so many rows
     end if;
 
@@ -2984,6 +3184,222 @@ WHERE amount >= 150'
 );
 insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.large_orders');
 
+-- Applies unread change-log rows to stream table sales.orders_by_status. Returns the numbers of rows inserted and deleted.
+-- Reads sales_internal.changes_public_orders, sales_internal.pgt_stream_table_state; writes sales_internal.orders_by_status_rows,
+-- sales_internal.pgt_stream_table_state.
+-- From stream_tables.orders_by_status in the spec. p_unread: how many rows of a log it has not applied, as of p_looked. Few changes are
+-- applied with a generic plan, which the session keeps; many are planned for each time. See sales_internal.unread_public_orders.
+create function sales_internal.orders_by_status_apply(p_unread bigint, p_looked pg_snapshot, out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+    set extra_float_digits = 1
+    set bytea_output = hex
+    set jit = off
+    set random_page_cost = 1.1
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off -- the log holds what all transactions wrote since the last pruning
+as $function$
+#variable_conflict use_column
+declare
+    __self     text := 'sales.orders_by_status';
+    __few      boolean := nullif(p_unread <= 500, false); -- null: all rows are read, with a plan of their own
+    v_unfound  bigint;
+    v_reason   text; -- to recompute it
+    v_snapshot pg_snapshot;
+    v_no       bigint;
+begin
+    if __few is null then
+        set local plan_cache_mode = force_custom_plan; -- until the function ends
+        set local enable_seqscan = on;
+    end if;
+    -- Planned again when a table was altered: the commit fails rather than apply what does not fit, until the next tick.
+    perform
+    where sales_internal.checked_types('public.orders'::regclass, array['status', 'amount'],
+        'sales_internal.changes_public_orders'::regclass) and not exists (select from only public.orders where false)
+      and true;
+
+    -- One statement, one snapshot: sources, logs and frontier agree.
+    with
+    logs(log) as (values ('sales_internal.changes_public_orders'::regclass)),
+    -- d1: Δ orders
+    d1 as not materialized (
+        select o.status, o.amount as __sum1, o.__mult::bigint as __mult
+        from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, __few, 1000) o
+    ),
+    -- delta: by how much each group changes
+    delta as materialized (
+        select
+            d.status, sum(d.__mult) as __n,
+            coalesce(sum(d.__sum1 * d.__mult) filter (where not d.__sum1 in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
+            coalesce(sum(d.__mult) filter (where d.__sum1 is not null), 0) as __count2,
+            coalesce(sum(case d.__sum1 when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end * d.__mult), 0) as __odd3
+        from d1 d
+        group by d.status
+    ),
+    -- found: each changed group, as it becomes and where it is
+    found as materialized (
+        select
+            r.ctid as __at, d.status, coalesce(r.__n, 0) + d.__n as __n, coalesce(r.__sum1, 0) + d.__sum1 as __sum1,
+            coalesce(r.__count2, 0) + d.__count2 as __count2, coalesce(r.__odd3, 0) + d.__odd3 as __odd3
+        from delta d
+        left join sales_internal.orders_by_status_rows r on r.status = d.status
+        where d.__n <> 0 or d.__sum1 <> 0 or d.__count2 <> 0 or d.__odd3 <> 0
+    ),
+    removed as (
+        delete from sales_internal.orders_by_status_rows r
+        using found f
+        where r.ctid = f.__at and f.__n <= 0
+    ),
+    changed as (
+        update sales_internal.orders_by_status_rows r
+        set __n = f.__n, __sum1 = f.__sum1, __count2 = f.__count2, __odd3 = f.__odd3
+        from found f
+        where r.ctid = f.__at and f.__n > 0
+    ),
+    added as (
+        insert into sales_internal.orders_by_status_rows (status, __n, __sum1, __count2, __odd3)
+        select f.status, f.__n, f.__sum1, f.__count2, f.__odd3
+        from found f
+        where f.__at is null and f.__n > 0
+    )
+    select count(*) filter (where f.__n > 0),
+           count(f.__at),
+           count(*) filter (where f.__n < 0),
+           case
+               when exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0) c
+                   where c.__mult = 0)
+               then 'a source was truncated'
+               -- Rows committed since the look above may be more than the statement read.
+               when __few and p_looked::text <> pg_current_snapshot()::text and
+                   (exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0)
+                   offset 999))
+               then 'many changes came at once'
+           end,
+           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
+    into inserted, deleted, v_unfound, v_reason, v_snapshot, v_no
+    from found f;
+    perform sales_internal.pgt_applied(__self, v_snapshot, v_no, v_reason, v_unfound);
+end;
+$function$;
+
+-- Computes the rows of stream table sales.orders_by_status. From stream_tables.orders_by_status in the spec.
+-- Reads what the query reads. A query of its own, since PostgreSQL runs no statement that writes in parallel. p_as: null, of the rows'
+-- type.
+create function sales_internal.orders_by_status_computed(p_as anyelement)
+    returns setof anyelement
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+        select s.*
+        from (
+with
+-- d1: γ(orders)
+d1 as not materialized (
+    select
+        o.status as status, count(*) as __n,
+        coalesce(sum(o.amount) filter (where not o.amount in ('NaN', 'Infinity', '-Infinity')), 0) as __sum1,
+        count(o.amount) as __count2,
+        coalesce(sum(case o.amount when 'NaN' then 1 when 'Infinity' then 1e18 when '-Infinity' then 1e36 end), 0) as __odd3
+    from public.orders o
+    group by 1
+)
+select status, __n, __sum1, __count2, __odd3
+from d1
+        ) s
+$function$;
+
+-- Recomputes stream table sales.orders_by_status and applies the difference. From stream_tables.orders_by_status in the spec.
+-- Reads sales_internal.pgt_stream_table_state and what the query reads; writes sales_internal.orders_by_status_rows,
+-- sales_internal.pgt_stream_table_state.
+create function sales_internal.orders_by_status_recompute(out inserted bigint, out deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set timezone from current
+    set datestyle from current
+    set intervalstyle from current
+    set extra_float_digits = 1
+    set bytea_output = hex
+as $function$
+#variable_conflict use_column
+declare
+    v_snapshot pg_snapshot;
+    v_no       bigint;
+begin
+    with
+    -- differ: the query's rows beside those stored, where they are not the same
+    differ as materialized (
+        select s.__at, q.__comes, q.status, q.__n, q.__sum1, q.__count2, q.__odd3
+        from (select q.*, true as __comes from sales_internal.orders_by_status_computed(null::sales_internal.orders_by_status_rows) q) q
+        full join (select s.*, s.ctid as __at from sales_internal.orders_by_status_rows s) s on q.status = s.status
+        where q.__comes is null or s.__at is null or q.__n is distinct from s.__n or q.__sum1 is distinct from s.__sum1
+            or q.__count2 is distinct from s.__count2 or q.__odd3 is distinct from s.__odd3
+    ),
+    removed as (
+        delete from sales_internal.orders_by_status_rows r
+        using differ d
+        where r.ctid = d.__at and d.__comes is null
+    ),
+    changed as (
+        update sales_internal.orders_by_status_rows r
+        set __n = d.__n, __sum1 = d.__sum1, __count2 = d.__count2, __odd3 = d.__odd3
+        from differ d
+        where r.ctid = d.__at and d.__comes
+    ),
+    added as (
+        insert into sales_internal.orders_by_status_rows (status, __n, __sum1, __count2, __odd3)
+        select d.status, d.__n, d.__sum1, d.__count2, d.__odd3
+        from differ d
+        where d.__at is null
+    )
+    select count(*) filter (where d.__comes), count(d.__at),
+           pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
+    into inserted, deleted, v_snapshot, v_no
+    from differ d;
+    perform sales_internal.pgt_applied('sales.orders_by_status', v_snapshot, v_no);
+end;
+$function$;
+
+insert into sales_internal.pgt_stream_table_config (
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
+    rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
+    spec_indexes, view_query, grants, query
+) values (
+    'sales.orders_by_status', 'sales', 'orders_by_status', 'at_commit', 'at_commit', null, 'merge_groups', '1s', 2, 2,
+    'stream_tables.orders_by_status', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
+        array['public.orders'],
+    'orders_by_status_apply', 'orders_by_status_recompute', null, null, null, null,
+    'sales_internal.orders_by_status_rows', 'sales_internal.orders_by_status_rows_old', null, true, array['status', 'orders', 'amount'],
+        's.*', '(
+with
+-- d1: γ(orders)
+d1 as not materialized (
+    select
+        o.status as status, count(*) as __n,
+        coalesce(sum(o.amount) filter (where not o.amount in (''NaN'', ''Infinity'', ''-Infinity'')), 0) as __sum1,
+        count(o.amount) as __count2,
+        coalesce(sum(case o.amount when ''NaN'' then 1 when ''Infinity'' then 1e18 when ''-Infinity'' then 1e36 end), 0) as __odd3
+    from public.orders o
+    group by 1
+)
+select status, __n, __sum1, __count2, __odd3
+from d1
+) s', ' with (fillfactor = 70)', array['status'],
+    array['create unique index orders_by_status_key on sales_internal.orders_by_status_rows (status)'],
+    '{}', 'select r.status, r.__n as orders, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > '
+        '0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end '
+        'end as amount from sales_internal.orders_by_status_rows r cross join (select) read_only', '{}', 
+    'SELECT status, count(*) AS orders, sum(amount) AS amount
+FROM orders
+GROUP BY status'
+);
+insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.orders_by_status');
+
 -- Applies unread change-log rows to stream table sales.customer_payments. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_public_customers, sales_internal.changes_public_orders, sales_internal.changes_public_captured_payments,
 -- sales_internal.pgt_stream_table_state; writes sales_internal.customer_payments_rows, sales_internal.pgt_stream_table_state.
@@ -3004,7 +3420,7 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.customer_payments';
-    __few      boolean := nullif(p_unread <= 1000, false); -- null: all rows are read, with a plan of their own
+    __few      boolean := nullif(p_unread <= 200, false); -- null: all rows are read, with a plan of their own
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
@@ -3021,21 +3437,21 @@ begin
     -- Δ public.customers
     changes1 as materialized (
         select c.customer_id, c.name, sum(c.__mult) as __mult
-        from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, __few, 2000) c
+        from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, __few, 400) c
         group by c.customer_id, c.name
         having sum(c.__mult) <> 0
     ),
     -- Δ public.orders
     changes2 as materialized (
         select c.order_id, c.customer_id, sum(c.__mult) as __mult
-        from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, __few, 2000) c
+        from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, __few, 400) c
         group by c.order_id, c.customer_id
         having sum(c.__mult) <> 0
     ),
     -- Δ public.captured_payments
     changes3 as materialized (
         select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
-        from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, __few, 2000) c
+        from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, __few, 400) c
         group by c.order_id, c.amount, c.captured_at
         having sum(c.__mult) <> 0
     ),
@@ -3169,10 +3585,10 @@ begin
                -- Rows committed since the look above may be more than the statement read.
                when __few and p_looked::text <> pg_current_snapshot()::text and
                    (exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null,
-                   0) offset 1999)
+                   0) offset 399)
                    or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0)
-                       offset 1999)
-                   or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, null, 0) offset 1999))
+                       offset 399)
+                   or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, null, 0) offset 399))
                then 'many changes came at once'
            end,
            pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
@@ -3296,7 +3712,7 @@ insert into sales_internal.pgt_stream_table_config (
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
     spec_indexes, view_query, grants, query
 ) values (
-    'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 2, 2,
+    'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 3, 3,
     'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
         'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'],
     'customer_payments_apply', 'customer_payments_recompute', null, null, null, null,
@@ -3356,7 +3772,7 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.best_customers';
-    __few      boolean := nullif(p_unread <= 1000, false); -- null: all rows are read, with a plan of their own
+    __few      boolean := nullif(p_unread <= 500, false); -- null: all rows are read, with a plan of their own
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
@@ -3372,7 +3788,7 @@ begin
     -- d1: σ(Δ customer_payments)
     d1 as not materialized (
         select c.customer_id, c.name, c.paid, c.__mult::bigint as __mult
-        from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self, __few, 2000) c
+        from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self, __few, 1000) c
         where c.paid >= 500
     ),
     -- delta: the same, added up
@@ -3418,7 +3834,7 @@ begin
                -- Rows committed since the look above may be more than the statement read.
                when __few and p_looked::text <> pg_current_snapshot()::text and
                    (exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
-                   __self, null, 0) offset 1999))
+                   __self, null, 0) offset 999))
                then 'many changes came at once'
            end,
            pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
@@ -3518,7 +3934,7 @@ insert into sales_internal.pgt_stream_table_config (
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
     spec_indexes, view_query, grants, query
 ) values (
-    'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 3, 3,
+    'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 4, 4,
     'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
         array['sales.customer_payments'], array['sales.customer_payments'],
     'best_customers_apply', 'best_customers_recompute', null, null, null, null,
@@ -3547,4 +3963,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '2a7dc88e696cedd381eb9bb35892bce0', 'extension');
+values ('sales', '1.0.0', '2d93580cd1eadb60bbd47ba03fd0c9f9', 'extension');
