@@ -175,6 +175,7 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 		}
 		if names[r] == "" {
 			source, need := *p.sources[r], view.Need(r)
+			source.Bounded = t.AtCommit
 			setColumns(&source, r, need.Columns)
 			changes := render.Changes{Source: source}
 			if view.Raw {

@@ -28,6 +28,7 @@ type Source struct {
 	CountFn    Name   // counts it
 	State      Name   // the table with a row for each stream table
 	CommitMark string // what stands for it where a transaction lists what it wrote; empty if no stream table in mode at_commit reads it
+	Bounded    bool   // it is read by the frontier in variables of the function
 	Made       bool   // a stream table: its refresh writes the log, no trigger does
 }
 
@@ -50,8 +51,20 @@ func (s Source) Names() string { return commaBefore("", s.ColumnList) }
 
 // Unread reads the rows of the log that stream table __self has not applied; few: a variable or null, see UnreadFn.
 func (s Source) Unread(few string, atMost int) string {
+	if s.Bounded {
+		return fmt.Sprintf(bounded, s.Log)
+	}
 	return fmt.Sprintf("%s(null::%s, __self, %s, %d)", s.UnreadFn, s.Log, few, atMost)
 }
+
+// bounded reads a log by the frontier in variables of the function: whoever calls it holds the lock under which that changes. Conditions that are always
+// true make a generic plan expect few rows.
+const bounded = `(
+            select c.*
+            from %s c
+            where c.__xid >= apply.__from and case when c.__xid = apply.__own then c.__no > apply.__own_no else not pg_visible_in_snapshot(c.__xid, apply.__seen) end
+              and (apply.__few is null or (c.__mult is null)::integer = 0) and (apply.__few is null or (c.__no is null)::integer = 0)
+        )`
 
 // ID is the source's name as the catalog has it.
 func (s Source) ID() string { return s.Table.Plain() }
