@@ -54,15 +54,29 @@ delete from sales where id % 6 = 0;
 
 // TestReplication has stream tables on a subscriber: the initial copy, changes and truncations reach them through row triggers.
 func TestReplication(t *testing.T) {
+	subscriber := replicates(t, replicatedSpec, refresh)
+	if modes := pgtest.Column[string](t, subscriber, "select distinct mode from (select * from pgtrickle.pgt_refresh_history order by started_at desc limit 3) h"); strings.Join(modes, " ") != "differential" {
+		t.Errorf("refreshed as %v", modes)
+	}
+}
+
+// TestReplicationAtCommit has what applies changes maintain stream tables when it commits.
+func TestReplicationAtCommit(t *testing.T) {
+	replicates(t, strings.ReplaceAll(replicatedSpec, "    query", "    refresh_mode: at_commit\n    query"), func(*testing.T, *pgx.Conn) {})
+}
+
+// replicates lets a subscriber follow a publisher, and compares its stream tables after each step, when they are refreshed.
+func replicates(t *testing.T, spec string, refresh func(*testing.T, *pgx.Conn)) *pgx.Conn {
+	t.Helper()
 	server := start(t, map[string]string{"wal_level": "logical"})
-	extension := follows(t, replicated, replicatedSpec)
+	extension := follows(t, replicated, spec)
 	publisher, subscriber := database(t, server, "publisher"), database(t, server, "subscriber")
 	exec(t, publisher, replicated, replicatedTraffic)
 	exec(t, subscriber, replicated, extension.Install(generator.Plain), extension.Fill())
 	at, of := pgtest.Connect(t, server.DSN("publisher")), pgtest.Connect(t, server.DSN("subscriber"))
 	exec(t, at, "create publication p for all tables", "select pg_create_logical_replication_slot('s', 'pgoutput')")
 	exec(t, of, "create subscription s connection '"+server.DSN("publisher")+"' publication p with (create_slot = false, slot_name = 's', copy_data = true)")
-	defer of.Exec(context.Background(), "drop subscription s")
+	t.Cleanup(func() { of.Exec(context.Background(), "drop subscription s") })
 	settle(t, of, "select count(*) > 0 and bool_and(srsubstate = 'r') from pg_subscription_rel")
 	refresh(t, subscriber)
 	compare(t, subscriber, "after the initial copy")
@@ -82,9 +96,7 @@ func TestReplication(t *testing.T) {
 	caughtUp(t, at)
 	refresh(t, subscriber)
 	compare(t, subscriber, "with own writes")
-	if modes := pgtest.Column[string](t, subscriber, "select distinct mode from (select * from pgtrickle.pgt_refresh_history order by started_at desc limit 3) h"); strings.Join(modes, " ") != "differential" {
-		t.Errorf("refreshed as %v", modes)
-	}
+	return subscriber
 }
 
 // TestPreparedTransactions has writers that use two phases.
