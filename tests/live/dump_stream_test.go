@@ -105,7 +105,8 @@ cross join lateral (
     where h.stream_table = s.pgt_schema || '.' || s.pgt_name
     order by h.started_at desc
     limit 1
-) h`
+) h
+where s.effective_mode = 'differential'`
 
 func streamsToDump(t *testing.T) *generator.Extension {
 	t.Helper()
@@ -125,6 +126,10 @@ stream_tables:
   - name: app.regions
     query: |
       SELECT region, max(n) AS top, count(*) AS n FROM sales GROUP BY region
+  - name: public.numbers
+    refresh_mode: at_commit
+    query: |
+      SELECT c.name, count(*) AS n FROM orders o JOIN customers c ON c.id = o.customer_id GROUP BY c.name
 `
 	for name, text := range map[string]string{"schema.sql": streamSources, "spec.yaml": spec} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

@@ -116,7 +116,7 @@ func (v *verifier) compare(ctx context.Context, conn *pgx.Conn, streams []*strea
 			if s.Mode != "immediate" {
 				refresh := fmt.Sprintf("select %s.refresh_stream_table($1)", v.schema())
 				if s.Mode == "at_commit" { // commits maintain it, unless it is still to be filled
-					refresh += fmt.Sprintf(" from %s.pgt_stream_table_state s where s.stream_table = $1 and not (s.in_step and s.seen is not null)", v.internal())
+					refresh += fmt.Sprintf(" from %s.pgt_stream_table_state s where s.stream_table = $1 and (s.in_step is null or s.seen is null)", v.internal())
 				}
 				if _, err := tx.Exec(ctx, refresh, s.ID); err != nil {
 					return fmt.Errorf("refreshing %s: %w", s.ID, err)

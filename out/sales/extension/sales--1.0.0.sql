@@ -153,7 +153,8 @@ create table sales_internal.pgt_stream_table_config (
 -- rows are found: all is recomputed.
 -- recompute_ms, follow_ms: how long it took to recompute it, and to follow one of many changes, the last time; in mode auto.
 -- logged: in immediate mode, and not filled: triggers only log changes of its sources.
--- in_step: in mode at_commit, and filled: each transaction that writes its sources maintains it.
+-- in_step: in mode at_commit, and filled: each transaction that writes its sources maintains it. The cluster's system identifier, as
+-- transaction ids mean nothing in another one; null: commits pass it by.
 create table sales_internal.pgt_stream_table_state (
     stream_table       text        not null primary key,
     seen               pg_snapshot,
@@ -170,7 +171,7 @@ create table sales_internal.pgt_stream_table_state (
     unkeyed            text[]      not null default '{}',
     recompute_ms       float8,
     follow_ms          float8,
-    in_step            boolean     not null default false
+    in_step            bigint
 ) with (fillfactor = 20);
 
 -- The sources of stream tables: their change logs, what is pending for immediate mode, and the triggers that write them.
@@ -232,14 +233,15 @@ with state as materialized (
            case
                when s.suspended_at is not null then 'suspended'
                when s.consecutive_errors > 0 or p.problem is not null then 'failing'
-               when s.seen is null or s.logged or c.effective_mode = 'at_commit' and not s.in_step then 'initializing'
+               when s.seen is null or s.logged or c.effective_mode = 'at_commit' and s.in_step is null then 'initializing'
                else 'active'
            end as status,
            s.last_refresh_at,
            case
                when c.effective_mode = 'immediate' and s.last_refresh_at is not null and not s.logged and s.consecutive_errors = 0
                    and s.suspended_at is null then interval '0'
-               when c.effective_mode = 'at_commit' and s.seen is not null and s.in_step and s.consecutive_errors = 0 then interval '0'
+               when c.effective_mode = 'at_commit' and s.seen is not null and s.in_step is not null and s.consecutive_errors = 0 then
+                   interval '0'
                when s.last_refresh_at is not null then greatest(interval '0', clock_timestamp() - s.last_refresh_at)
            end as staleness,
            s.consecutive_errors, coalesce(p.problem, s.last_error) as last_error, s.suspended_at
@@ -1394,7 +1396,8 @@ begin
         -- Only this transaction's rows are left: others have applied theirs, or will before they commit.
         update sales_internal.pgt_stream_table_state s
         set seen = format('%1$s:%2$s:%1$s', pg_current_xact_id(), 9223372036854775807)::pg_snapshot
-        where s.stream_table = p_stream_table and s.seen is not null and s.in_step;
+        where s.stream_table = p_stream_table and s.seen is not null and s.in_step =
+            (select k.system_identifier from pg_control_system() k);
         v_in_step := found;
         if p_commits and not v_in_step then
             if current_setting('transaction_isolation') <> 'read committed' then
@@ -1459,7 +1462,8 @@ begin
     if c.apply_function is null or v_reason is not null then
         mode := 'full';
         if c.effective_mode = 'at_commit' and not v_in_step then
-            update sales_internal.pgt_stream_table_state s set in_step = false where s.stream_table = p_stream_table and s.in_step;
+            update sales_internal.pgt_stream_table_state s set in_step = null where s.stream_table = p_stream_table and s.in_step is not
+                null;
         end if;
         v_since := clock_timestamp();
         for v_keyless in
@@ -1552,7 +1556,7 @@ begin
             select
             from sales_internal.pgt_stream_table_state s
             join sales_internal.pgt_stream_table_config c using (stream_table)
-            where s.stream_table = p_stream_table and s.seen is not null and s.in_step and to_regclass(c.old_rows_table) is null
+            where s.stream_table = p_stream_table and s.seen is not null and s.in_step is not null and to_regclass(c.old_rows_table) is null
         ) then
             return; -- transactions maintain it: a lock would fail those of older snapshots
         end if;
@@ -1641,7 +1645,7 @@ declare
         select c.stream_table
         from sales_internal.pgt_stream_table_config c
         join sales_internal.pgt_stream_table_state s using (stream_table)
-        where c.effective_mode = 'at_commit' and s.seen is not null and not s.in_step and s.suspended_at is null
+        where c.effective_mode = 'at_commit' and s.seen is not null and s.in_step is null and s.suspended_at is null
         order by c.refresh_order
     );
     v_table  text;
@@ -1668,7 +1672,10 @@ begin
         foreach v_table in array v_tables loop
             continue when sales_internal.pgt_sources_fit(v_table, false) is not null;
             perform sales_internal.pgt_refresh(v_table, false);
-            update sales_internal.pgt_stream_table_state s set in_step = true where s.stream_table = v_table and s.seen is not null;
+            update sales_internal.pgt_stream_table_state s
+            set in_step = k.system_identifier
+            from pg_control_system() k
+            where s.stream_table = v_table and s.seen is not null;
         end loop;
     exception when lock_not_available or deadlock_detected or serialization_failure then
         null;
@@ -1724,7 +1731,8 @@ declare
     v_setting text := (select o.name || '_written' from sales_internal.pgt_open_setting o);
     v_written text := coalesce(current_setting(v_setting, true), '');
     v_all     boolean := v_written = ''; -- somebody has reset all settings
-    v_few     boolean := not v_all and split_part(v_written, ',', 1)::bigint <= 200;
+    v_few     boolean := nullif(split_part(v_written, ',', 1), '')::bigint <= 200; -- null: not known
+    v_system  bigint := (select k.system_identifier from pg_control_system() k);
     v_table   text;
     v_follows text[];
     v_done    boolean;
@@ -1748,7 +1756,7 @@ begin
                 -- Only this transaction's rows are left: others have applied theirs, or will before they commit.
                 update sales_internal.pgt_stream_table_state s
                 set seen = format('%1$s:%2$s:%1$s', pg_current_xact_id(), 9223372036854775807)::pg_snapshot
-                where s.stream_table = v_table and s.seen is not null and s.in_step;
+                where s.stream_table = v_table and s.seen is not null and s.in_step = v_system;
                 begin
                     case when not found then
                         null;
@@ -2084,8 +2092,8 @@ begin
                 from sales_internal.pgt_stream_table_state s
                 join sales_internal.pgt_stream_table_config c using (stream_table)
                 left join unseen u using (stream_table)
-                cross join pg_snapshot_xmin(case when u.stream_table is null and not s.in_step then s.seen else pg_current_snapshot() end)
-                    o (xid)
+                cross join pg_snapshot_xmin(case when u.stream_table is null and s.in_step is null then s.seen else pg_current_snapshot()
+                    end) o (xid)
                 where c.effective_mode in ('differential', 'at_commit');
                 for v_log in select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null loop
                     execute format('delete from %s c where c.__xid < $1', v_log) using v_floor;
@@ -4011,4 +4019,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '9f88aed8c709a9e64f10cf98865ac52c', 'extension');
+values ('sales', '1.0.0', 'b1037490ec9354ea6a113fe9dbecdadb', 'extension');

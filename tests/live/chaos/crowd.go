@@ -226,7 +226,7 @@ func (c *Crowd) checkIn(ctx context.Context, tx pgx.Tx, hold bool) ([]string, er
 	if c.Refills || c.Mode == "at_commit" {
 		maintained := "not logged"
 		if c.Mode == "at_commit" {
-			maintained = "in_step"
+			maintained = "in_step is not null"
 		}
 		var filled bool
 		if err := tx.QueryRow(ctx, "select bool_and(seen is not null and "+maintained+") from chaos_internal.pgt_stream_table_state").Scan(&filled); err != nil || !filled {
