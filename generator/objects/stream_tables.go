@@ -46,7 +46,9 @@ func (b *builder) streamTables(p *plan.Plan) {
 		b.at = Origin{"the change log of " + source.Table.Plain(), "table " + source.Table.Plain(), s.Field("stream_tables"), readerAt(s, source.Readers)}
 		b.triggers(source, source.Triggers.Names())
 		b.claimName(sqltext.Statement{Kind: "table", Schema: source.Log.Schema, Name: source.Log.Name})
-		b.add("source/unread.sql", source)
+		if source.Refreshed {
+			b.add("source/unread.sql", source)
+		}
 		b.add("source/unread_count.sql", source)
 		if !source.Made {
 			b.add("source/capture.sql", source)

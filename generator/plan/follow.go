@@ -22,6 +22,8 @@ func (p *planner) follow(n int) {
 		source.Readers = append(source.Readers, reader)
 		if p.atCommit(n) {
 			source.CommitMark = commitMark(r)
+		} else {
+			source.Refreshed = true
 		}
 	}
 }

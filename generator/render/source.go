@@ -29,6 +29,7 @@ type Source struct {
 	State      Name   // the table with a row for each stream table
 	CommitMark string // what stands for it where a transaction lists what it wrote; empty if no stream table in mode at_commit reads it
 	Bounded    bool   // it is read by the frontier in variables of the function
+	Refreshed  bool   // a stream table reads its log by UnreadFn
 	Made       bool   // a stream table: its refresh writes the log, no trigger does
 }
 

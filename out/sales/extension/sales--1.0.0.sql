@@ -3229,7 +3229,7 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- Reads sales_internal.changes_public_orders, sales_internal.pgt_stream_table_state; writes sales_internal.orders_by_status_rows,
 -- sales_internal.pgt_stream_table_state.
 -- From stream_tables.orders_by_status in the spec. p_unread: how many rows of a log it has not applied, as of p_looked. Few changes are
--- applied with a generic plan, which the session keeps; many are planned for each time. See sales_internal.unread_public_orders.
+-- applied with a generic plan, which the session keeps; many are planned for each time.
 create function sales_internal.orders_by_status_apply(p_unread bigint, p_looked pg_snapshot, out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -4019,4 +4019,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'b1037490ec9354ea6a113fe9dbecdadb', 'extension');
+values ('sales', '1.0.0', '32f37a770154e1f2e9663f0074857e2c', 'extension');
