@@ -103,7 +103,7 @@ func TestFaults(t *testing.T) {
 			})
 			random, said := rand.New(rand.NewPCG(uint64(n), 2)), ""
 			for k := 0; k < 200 && said == ""; k++ {
-				said = compare(v.Root, wrong, steps[random.IntN(len(steps))], steps[random.IntN(len(steps))])
+				said = compare(v.Root, wrong, steps[random.IntN(len(steps))], steps[random.IntN(len(steps))], random)
 			}
 			if said == "" {
 				missed[f.kind] = append(missed[f.kind], query+"\n"+algebra.Format(f.at, v.columns))

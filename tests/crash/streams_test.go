@@ -37,7 +37,7 @@ func TestStreamKillsImmediate(t *testing.T) {
 }
 
 // TestStreamKillsAtCommit is the same where commits do.
-func TestStreamKillsAtCommit(t *testing.T) { streamKills(t, "at_commit") }
+func TestStreamKillsAtCommit(t *testing.T) { streamKills(t, "at_commit", chaos.All) }
 
 // streamKills kills the whole server at random moments. After each recovery and one tick, every stream table equals its query,
 // whatever was prepared, half written or half refreshed. SLUICE_TEST_KILLS=n kills as often, SLUICE_TEST_SEED=n at other moments.

@@ -1435,7 +1435,7 @@ begin
         v_no := nextval('sales_internal.pgt_change_no'::regclass);
         v_unread := 0;
         for v_count in select s.count_function from sales_internal.pgt_source_config s where s.source = any (c.follows) loop
-            execute format('select greatest($1, %I.%I($2, 501))', 'sales_internal', v_count)
+            execute format('select greatest($1, %I.%I($2, 1001))', 'sales_internal', v_count)
             into v_unread
             using v_unread, p_stream_table;
         end loop;
@@ -2517,8 +2517,9 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 -- Returns the rows of sales_internal.changes_public_orders that stream table $2 has not applied: at most $4 if $3 is not null, else all.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches, next to none if $4 is small; conditions
--- that are always true make it so. A plan for null expects what the log's statistics say.
+-- PostgreSQL inlines it. A generic plan, which does not know $3, expects a dozen rows: conditions that are always true leave it one, and
+-- dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. A plan for null expects what
+-- statistics of the log say.
 create function sales_internal.unread_public_orders(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2527,8 +2528,10 @@ as $function$
     select c.*
     from (
         select __new.* -- a column may be named c
-        from sales_internal.changes_public_orders __new, sales_internal.pgt_stream_table_state f
-        where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
+        from sales_internal.changes_public_orders __new
+        cross join sales_internal.pgt_stream_table_state f
+        cross join (select from generate_series(1, $3::integer) limit 12) dozen
+        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
           and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
@@ -2637,8 +2640,9 @@ $function$;
 revoke execute on function sales_internal.changes_public_orders_capture() from public;
 
 -- Returns the rows of sales_internal.changes_public_customers that stream table $2 has not applied: at most $4 if $3 is not null, else all.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches, next to none if $4 is small; conditions
--- that are always true make it so. A plan for null expects what the log's statistics say.
+-- PostgreSQL inlines it. A generic plan, which does not know $3, expects a dozen rows: conditions that are always true leave it one, and
+-- dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. A plan for null expects what
+-- statistics of the log say.
 create function sales_internal.unread_public_customers(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2647,8 +2651,10 @@ as $function$
     select c.*
     from (
         select __new.* -- a column may be named c
-        from sales_internal.changes_public_customers __new, sales_internal.pgt_stream_table_state f
-        where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
+        from sales_internal.changes_public_customers __new
+        cross join sales_internal.pgt_stream_table_state f
+        cross join (select from generate_series(1, $3::integer) limit 12) dozen
+        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
           and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
@@ -2746,8 +2752,9 @@ revoke execute on function sales_internal.changes_public_customers_capture() fro
 
 -- Returns the rows of sales_internal.changes_public_captured_payments that stream table $2 has not applied: at most $4 if $3 is not null,
 -- else all.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches, next to none if $4 is small; conditions
--- that are always true make it so. A plan for null expects what the log's statistics say.
+-- PostgreSQL inlines it. A generic plan, which does not know $3, expects a dozen rows: conditions that are always true leave it one, and
+-- dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. A plan for null expects what
+-- statistics of the log say.
 create function sales_internal.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2756,8 +2763,10 @@ as $function$
     select c.*
     from (
         select __new.* -- a column may be named c
-        from sales_internal.changes_public_captured_payments __new, sales_internal.pgt_stream_table_state f
-        where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
+        from sales_internal.changes_public_captured_payments __new
+        cross join sales_internal.pgt_stream_table_state f
+        cross join (select from generate_series(1, $3::integer) limit 12) dozen
+        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
           and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
@@ -2859,8 +2868,9 @@ revoke execute on function sales_internal.changes_public_captured_payments_captu
 
 -- Returns the rows of sales_internal.changes_sales_customer_payments that stream table $2 has not applied: at most $4 if $3 is not null,
 -- else all.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects few rows of both branches, next to none if $4 is small; conditions
--- that are always true make it so. A plan for null expects what the log's statistics say.
+-- PostgreSQL inlines it. A generic plan, which does not know $3, expects a dozen rows: conditions that are always true leave it one, and
+-- dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. A plan for null expects what
+-- statistics of the log say.
 create function sales_internal.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2869,8 +2879,10 @@ as $function$
     select c.*
     from (
         select __new.* -- a column may be named c
-        from sales_internal.changes_sales_customer_payments __new, sales_internal.pgt_stream_table_state f
-        where $3 is not null and ($4 >= 500 or (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0)
+        from sales_internal.changes_sales_customer_payments __new
+        cross join sales_internal.pgt_stream_table_state f
+        cross join (select from generate_series(1, $3::integer) limit 12) dozen
+        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
           and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
@@ -3162,7 +3174,7 @@ begin
         perform sales_internal.large_orders_recompute();
         return;
     end if;
-    if exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() offset 500) then
+    if exists (select from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() offset 200) then
         set local plan_cache_mode = force_custom_plan; -- until the function ends: planned for so many rows
     end if;
 
@@ -3247,7 +3259,7 @@ as $function$
 <<apply>>
 declare
     __self     text := 'sales.orders_by_status';
-    __few      boolean := nullif(p_unread <= 500, false); -- null: all rows are read, with a plan of their own
+    __few      boolean := nullif(p_unread <= 1000, false); -- null: all rows are read, with a plan of their own
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
@@ -3476,7 +3488,7 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.customer_payments';
-    __few      boolean := nullif(p_unread <= 200, false); -- null: all rows are read, with a plan of their own
+    __few      boolean := nullif(p_unread <= 1000, false); -- null: all rows are read, with a plan of their own
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
@@ -3493,21 +3505,21 @@ begin
     -- Δ public.customers
     changes1 as materialized (
         select c.customer_id, c.name, sum(c.__mult) as __mult
-        from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, __few, 400) c
+        from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, __few, 2000) c
         group by c.customer_id, c.name
         having sum(c.__mult) <> 0
     ),
     -- Δ public.orders
     changes2 as materialized (
         select c.order_id, c.customer_id, sum(c.__mult) as __mult
-        from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, __few, 400) c
+        from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, __few, 2000) c
         group by c.order_id, c.customer_id
         having sum(c.__mult) <> 0
     ),
     -- Δ public.captured_payments
     changes3 as materialized (
         select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
-        from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, __few, 400) c
+        from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, __few, 2000) c
         group by c.order_id, c.amount, c.captured_at
         having sum(c.__mult) <> 0
     ),
@@ -3641,10 +3653,10 @@ begin
                -- Rows committed since the look above may be more than the statement read.
                when __few and p_looked::text <> pg_current_snapshot()::text and
                    (exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null,
-                   0) offset 399)
+                   0) offset 1999)
                    or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0)
-                       offset 399)
-                   or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, null, 0) offset 399))
+                       offset 1999)
+                   or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, null, 0) offset 1999))
                then 'many changes came at once'
            end,
            pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
@@ -3828,7 +3840,7 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.best_customers';
-    __few      boolean := nullif(p_unread <= 500, false); -- null: all rows are read, with a plan of their own
+    __few      boolean := nullif(p_unread <= 1000, false); -- null: all rows are read, with a plan of their own
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
@@ -3844,7 +3856,7 @@ begin
     -- d1: σ(Δ customer_payments)
     d1 as not materialized (
         select c.customer_id, c.name, c.paid, c.__mult::bigint as __mult
-        from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self, __few, 1000) c
+        from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments, __self, __few, 2000) c
         where c.paid >= 500
     ),
     -- delta: the same, added up
@@ -3890,7 +3902,7 @@ begin
                -- Rows committed since the look above may be more than the statement read.
                when __few and p_looked::text <> pg_current_snapshot()::text and
                    (exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
-                   __self, null, 0) offset 999))
+                   __self, null, 0) offset 1999))
                then 'many changes came at once'
            end,
            pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
@@ -4019,4 +4031,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '32f37a770154e1f2e9663f0074857e2c', 'extension');
+values ('sales', '1.0.0', 'c183900309345cc0d99440b22f2d94b8', 'extension');

@@ -53,11 +53,11 @@ func TestFilledMeanwhile(t *testing.T) {
 // TestAtCommit has each transaction followed by the stream tables when it commits, beside ticks and refreshes by hand.
 func TestAtCommit(t *testing.T) {
 	seed, long := options(t, 5*time.Second)
-	(&Crowd{Subject: Load(t, "at_commit"), Seed: seed, For: long, Isolations: []string{ReadCommitted, RepeatableRead, Serializable}}).Run(t)
+	(&Crowd{Subject: Load(t, "at_commit", All), Seed: seed, For: long, Isolations: []string{ReadCommitted, RepeatableRead, Serializable}}).Run(t)
 }
 
 // TestFallInStep has writers go on while stream tables in mode at_commit are filled again and again.
 func TestFallInStep(t *testing.T) {
 	seed, long := options(t, 5*time.Second)
-	(&Crowd{Subject: Load(t, "at_commit"), Seed: seed, For: long, Refills: true, Isolations: []string{ReadCommitted, RepeatableRead}}).Run(t)
+	(&Crowd{Subject: Load(t, "at_commit", All), Seed: seed, For: long, Refills: true, Isolations: []string{ReadCommitted, RepeatableRead}}).Run(t)
 }
