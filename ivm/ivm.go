@@ -47,7 +47,7 @@ func CompileParsed(parsed sqltext.Query, query string, pos func(offset int) diag
 	}
 	v.choose()
 	v.storage = v.stored()
-	return v.plan(known)
+	return v.plan(query, known)
 }
 
 // refuseUnseen has a view recomputed that reads what triggers do not see: a virtual column, a table that a crash empties.

@@ -59,12 +59,12 @@ func (p *Plan) Followed() bool { return p.view.Root != nil }
 func (p *Plan) Whole() bool { return p.Open != nil }
 
 // plan completes a view.
-func (v *view) plan(known *catalog.Catalog) *Plan {
+func (v *view) plan(query string, known *catalog.Catalog) *Plan {
 	v.delta() // first, so that its columns are numbered like the query's
 	p := &Plan{
 		Sources: v.Sources, Views: v.Views, Full: v.Full, Open: v.Open, Reads: len(v.sources()), Columns: v.columns, view: v,
 		Strategy: v.strategy, Storage: Storage{v.storage}, Apply: v.written(v.statement()), Recompute: Recomputation{v.recompute(), v.columns},
-		AddsUp: v.groups != nil && v.groups.Linear(), Costs: v.costs(), Needs: v.needs(), OwnNames: v.ownNames(known),
+		AddsUp: v.groups != nil && v.groups.Linear(), Costs: v.costs(), Needs: v.needs(), OwnNames: v.ownNames(query, known),
 	}
 	p.Raw = p.AddsUp || v.strategy == MergeRows && apply.Linear(v.Root) && v.safe()
 	p.Groups, p.PicksKeys = v.groupsRows()

@@ -23,12 +23,13 @@ var own = []string{
 }
 
 // ownNames reports whether the view reads columns of PostgreSQL's types only, and computes with its functions, operators and types only, whatever
-// the search path. DDL may have others of their names.
-func (v *view) ownNames(known *catalog.Catalog) bool {
+// the search path. DDL may have others of their names. So must be what the query only has written: PostgreSQL looks that up, too.
+func (v *view) ownNames(query string, known *catalog.Catalog) bool {
 	if v.Root == nil || v.LooksUp {
 		return false
 	}
-	all := true
+	written, err := sqltext.ReadsOf(query)
+	all := err == nil && !slices.ContainsFunc(written.Uses, func(u sqltext.Use) bool { return !ownUse(u, known) })
 	algebra.Walk(v.Root, func(n algebra.Node) {
 		if s, ok := n.(*algebra.Source); ok {
 			for _, c := range s.Cols {

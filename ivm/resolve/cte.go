@@ -94,7 +94,7 @@ func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope
 	}
 	if cte.itself {
 		r.checkRecursion(cte)
-		r.full(cte.with.Pos, "recursive WITH query", "where paths have few steps, join the table for each of them, and unite these with UNION ALL")
+		r.full(cte.with.Pos, "recursive WITH query", "use refresh_mode auto or full, which recompute it, or where paths have few steps, join the table for each of them, and unite these with UNION ALL")
 		rel = relation{node: &algebra.Values{}, open: rel.open}
 	}
 	if cte.with.Search != nil || cte.with.Cycle != nil {

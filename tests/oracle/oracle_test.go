@@ -34,6 +34,7 @@ var lessons = []uint64{
 	250,           // a column called tg_op, of a table whose rows are logged one by one
 	50144,         // MERGE that inserts and updates rows of partitions
 	8095,          // groups within groups, restricted by a part of the keys that the outer ones are
+	306,           // a user's aggregate in a WITH query that nothing reads, when all is recomputed
 }
 
 // TestLessons tries the seeds that found something.
@@ -43,9 +44,9 @@ func TestLessons(t *testing.T) {
 	})
 }
 
-// TestOracle is the short pass: always the same seeds, with 320 views, most of them in both modes.
+// TestOracle is the short pass: always the same seeds, with 200 views, most of them in all modes.
 func TestOracle(t *testing.T) {
-	usual := uint64(80)
+	usual := uint64(50)
 	if pgtest.Long() {
 		usual = 400
 	}
@@ -61,7 +62,7 @@ func TestOracle(t *testing.T) {
 	for _, view := range stats.Invalid {
 		t.Errorf("the generator of cases makes what is no query: %s", view)
 	}
-	if count >= 80 {
+	if count >= 50 {
 		checkPower(t, stats)
 	}
 }
