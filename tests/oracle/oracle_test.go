@@ -44,9 +44,9 @@ func TestLessons(t *testing.T) {
 	})
 }
 
-// TestOracle is the short pass: always the same seeds, with 200 views, most of them in all modes.
+// TestOracle is the short pass: always the same seeds, with 320 views, most of them in all modes.
 func TestOracle(t *testing.T) {
-	usual := uint64(50)
+	usual := uint64(80)
 	if pgtest.Long() {
 		usual = 400
 	}
@@ -62,7 +62,7 @@ func TestOracle(t *testing.T) {
 	for _, view := range stats.Invalid {
 		t.Errorf("the generator of cases makes what is no query: %s", view)
 	}
-	if count >= 50 {
+	if count >= 80 {
 		checkPower(t, stats)
 	}
 }
