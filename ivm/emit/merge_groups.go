@@ -26,7 +26,7 @@ func (w *statement) groupChanges(keep bool) CTE {
 		lines = append(lines, "having count(*) > 0")
 	}
 	comment := "by how much each group changes"
-	if few := w.tables.Few; few != "" && len(keys) > 0 && w.Repeats() {
+	if few := w.tables.Few; few != "" && len(keys) > 0 {
 		comment += "; between makes the planner expect few, and find stored groups by their index"
 		lines = append(lines, "having "+expectFew(few, "count(*)"))
 	}

@@ -44,11 +44,14 @@ func TestLessons(t *testing.T) {
 	})
 }
 
-// TestOracle is the short pass: always the same seeds, with 320 views, most of them in all modes.
+// TestOracle is the short pass: always the same seeds, with 320 views, most of them in two modes, or where a seed is given, in all.
 func TestOracle(t *testing.T) {
-	usual := uint64(80)
-	if pgtest.Long() {
+	hunt, usual := hunt, uint64(80)
+	switch {
+	case pgtest.Long():
 		usual = 400
+	case os.Getenv("SLUICE_TEST_SEED") == "":
+		hunt.Modes = []string{oracle.Differential, oracle.Immediate}
 	}
 	first, count := uint64(1), number(t, "SLUICE_TEST_CASES", usual)
 	if os.Getenv("SLUICE_TEST_SEED") != "" {
@@ -65,6 +68,13 @@ func TestOracle(t *testing.T) {
 	if count >= 80 {
 		checkPower(t, stats)
 	}
+}
+
+// TestAtCommit tries some of the seeds where commits maintain stream tables, alone and beside the other modes.
+func TestAtCommit(t *testing.T) {
+	hunt := hunt
+	hunt.Modes = []string{oracle.AtCommit, oracle.Mixed}
+	tryAll(t, hunt, 3, func(n uint64) (uint64, bool) { return 1000 + n, n < 25 })
 }
 
 // TestRecomputed tries some of the seeds with stream tables that are recomputed each time.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/pgsluice/sluice/generator/spec"
 )
 
 // page is docs/coverage.md: testdata/page.md with the table of constructs in the place of a mark.
@@ -39,5 +41,9 @@ func (c *construct) row() []string {
 	if c.grows != "" {
 		mark = "¹"
 	}
-	return []string{c.name, "both modes", strings.Join(c.rules(), ", "), c.cost() + mark, example}
+	maintained := "both modes"
+	if !c.followedIn(spec.RefreshImmediate) {
+		maintained = "differential"
+	}
+	return []string{c.name, maintained, strings.Join(c.rules(), ", "), c.cost() + mark, example}
 }
