@@ -17,7 +17,7 @@ func (c Calculus) joined(n, other algebra.Node, on []algebra.Scalar) algebra.Nod
 		return changes
 	}
 	for i, k := range groups.Keys {
-		if table, column := c.filtered(other, c.equal(k.ID, on, other.Columns())); table != nil {
+		if table, column := c.filtered(other, c.equalColumn(k.ID, on, other.Columns())); table != nil {
 			return c.local(groups, groups.Keys, true, func(affected algebra.Node) algebra.Node { return c.among(affected, i, table, column) })
 		}
 	}
@@ -60,11 +60,11 @@ func (c Calculus) inEither(left, right algebra.Node, on []algebra.Scalar, id alg
 	if table, column := c.filtered(left, id); table != nil {
 		return table, column
 	}
-	return c.filtered(right, c.equal(id, on, right.Columns()))
+	return c.filtered(right, c.equalColumn(id, on, right.Columns()))
 }
 
-// equal is one of some columns that conditions say has the value of another one, or 0. Of other types, several values may be equal to one.
-func (c Calculus) equal(id algebra.ColID, on []algebra.Scalar, among []algebra.ColID) algebra.ColID {
+// equalColumn is one of some columns that conditions say has the value of another one, or 0. Of other types, several values may be equal to one.
+func (c Calculus) equalColumn(id algebra.ColID, on []algebra.Scalar, among []algebra.ColID) algebra.ColID {
 	for _, e := range props.Equalities(on) {
 		l, lok := e.Left.Column()
 		r, rok := e.Right.Column()
