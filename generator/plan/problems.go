@@ -47,7 +47,7 @@ func notImmediate(at diag.Pos, what, hint string) diag.Error {
 
 func movesWithTime(at diag.Pos, mode string) diag.Error {
 	return diag.Error{
-		Pos: at, Code: "not-immediate",
+		Pos: at, Code: "not-" + strings.ReplaceAll(mode, "_", "-"),
 		Message: fmt.Sprintf("refresh mode %s cannot follow the time, which passes without any statement", mode),
 		Hint:    "use refresh_mode auto or differential, or compare with it where the stream table is read",
 	}

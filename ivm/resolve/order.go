@@ -75,7 +75,7 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, of selec
 		}
 		bound := r.bind(e, &scope{ctes: s.ctes, outer: s.outer}, limits[i])
 		r.checker().Argument(bound.Expr, limits[i], "bigint")
-		if n, ok := e.Integer(); ok && n < 0 { // or only whoever reads the view would be told
+		if n, ok := e.Integer(); ok && n < 0 { // PostgreSQL reports it only when the view is read
 			r.errs.Add(negativeLimit(r.pos(max(0, e.At())), limits[i]))
 		}
 		f.bound(i, bound)

@@ -77,7 +77,7 @@ func (t *trial) check(ctx context.Context, item int) error {
 		return nil
 	}
 	if t.mode == AtCommit && t.owner.PgConn().TxStatus() == 'T' {
-		if t.c.Seed%2 == 0 || t.beside != nil { // who waits for another's commit would wait for ever
+		if t.c.Seed%2 == 0 || t.beside != nil { // the other transaction stays open: a statement that waits for it would not end
 			return nil
 		}
 		if err := t.shielded(ctx, func() error { return run(ctx, t.owner, "set constraints sl_internal.pgt_at_commit immediate") }); err != nil {
