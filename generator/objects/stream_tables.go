@@ -63,6 +63,14 @@ func (b *builder) streamTables(p *plan.Plan) {
 	if counts {
 		b.add("immediate/pgt_uncounted.sql", view)
 	}
+	if view.TurnLock != "" {
+		for _, g := range view.MaintenanceGroups {
+			if g.Turn.Name != "" {
+				b.add("immediate/turn.sql", g)
+			}
+		}
+		b.add("immediate/pgt_take_turn.sql", view)
+	}
 	if len(view.Captures) > 0 || view.AnyAtCommit() {
 		b.add("immediate/checked_types.sql", view)
 	}

@@ -63,6 +63,38 @@ func (p *planner) nameGroups(groups [][]int) {
 	}
 }
 
+// takeTurns numbers the maintenance groups in which writers of several tables may stand in each other's way: what one table has them lock is not what
+// another does. It returns the first key of the advisory locks.
+func (p *planner) takeTurns(groups [][]int, captures []render.Capture) string {
+	var locks [][]string
+	for _, c := range captures {
+		if c.Made || len(c.Locked) == 0 {
+			continue
+		}
+		var keys []string
+		for _, t := range c.Locked {
+			keys = append(keys, t.LockKey)
+		}
+		locks = append(locks, keys)
+	}
+	if len(locks) < 2 || !slices.ContainsFunc(locks, func(keys []string) bool { return !slices.Equal(keys, locks[0]) }) {
+		return ""
+	}
+	for n, members := range groups {
+		for i := range captures {
+			if c := &captures[i]; c.PendingFn == p.groupOf(members).PendingFn && !c.Made && len(c.Locked) > 0 {
+				c.TurnNo, c.Place, c.Turn = n+1, i+1, p.turnOf(members)
+			}
+		}
+	}
+	return firstLockKey("sluice turns " + p.spec.Extension.Schema)
+}
+
+// turnOf is the sequence that tells which turns writers of a maintenance group take.
+func (p *planner) turnOf(members []int) render.Name {
+	return p.in(p.base(&p.spec.StreamTables[p.compiled.order[members[0]]]) + "_turn")
+}
+
 // completeGroups lists the members and captured tables of each maintenance group.
 func (p *planner) completeGroups(groups [][]int, captures []render.Capture) []render.MaintenanceGroup {
 	var all []render.MaintenanceGroup
@@ -74,6 +106,9 @@ func (p *planner) completeGroups(groups [][]int, captures []render.Capture) []re
 		for _, c := range captures {
 			if c.PendingFn == f.PendingFn {
 				f.Captures = append(f.Captures, c)
+				if c.TurnNo > 0 {
+					f.Turn = c.Turn
+				}
 			}
 		}
 		all = append(all, f)

@@ -1,6 +1,9 @@
 package render
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Capture is a table that stream tables in immediate mode read.
 type Capture struct {
@@ -12,6 +15,9 @@ type Capture struct {
 	State     Name   // the table with a row for each stream table
 	PendingFn Name   // of the maintenance group
 	Counts    string // what the name of the setting ends in where the maintenance group counts open statements
+	Turn      Name   // of the maintenance group
+	TurnNo    int    // the number of the maintenance group, where transactions may have to take turns; 0 where they never do
+	Place     int    // among the captured tables, from 1
 
 	OnBefore, OnEnd                     string
 	BeforeFn, StatementFn, RowFn, EndFn Name
@@ -63,6 +69,9 @@ func (c Capture) FunctionList() string {
 func (c Capture) PlannedAgain() string {
 	return "not exists (select from only " + c.Table.String() + " where false)"
 }
+
+// Mark is how a transaction notes that it wrote the table.
+func (c Capture) Mark() string { return fmt.Sprintf(",%d.%d,", c.TurnNo, c.Place) }
 
 // SinceLocked is what a transaction must see of the stream tables that it locks.
 func (c Capture) SinceLocked() Since {

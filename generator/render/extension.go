@@ -32,6 +32,7 @@ type Plan struct {
 	Sources           []Source           // whose changes are logged
 	Captures          []Capture          // that stream tables in immediate mode read
 	MaintenanceGroups []MaintenanceGroup // of stream tables in immediate mode
+	TurnLock          string             // the first key of the advisory locks that are turns; empty where none are taken
 	Reads             []Read             // all relations that stream tables read
 	FromSQLTable      *StreamTable       // stands for stream tables that functions create at run time; nil if none do
 }

@@ -12,6 +12,7 @@ type MaintenanceGroup struct {
 	Captures  []Capture
 	State     Name
 	PendingFn Name
+	Turn      Name // the sequence that tells which turns its writers take; none where they never do
 }
 
 // Marked are the captured tables whose triggers note that those of users wrote it.
