@@ -75,11 +75,12 @@ type bench struct {
 	maker *maker
 	log   io.Writer
 
-	made      map[string]bool   // databases of views
-	offset    int               // which sales changed last
-	nextSale  atomic.Int64      // the ids that cycles have used
-	again     atomic.Int64      // statements that met what only a peer may meet, and were tried again
-	overheads map[int][]float64 // by rows: of pg_ivm, through ours
+	made        map[string]bool   // databases of views
+	offset      int               // which sales changed last
+	nextSale    atomic.Int64      // the ids that cycles have used
+	nextCrossed atomic.Int64      // the ids of tables that transactions write in any order
+	again       atomic.Int64      // statements that met what only a peer may meet, and were tried again
+	overheads   map[int][]float64 // by rows: of pg_ivm, through ours
 }
 
 // measure does the chosen cases, one after the other.
