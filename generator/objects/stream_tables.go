@@ -69,7 +69,9 @@ func (b *builder) streamTables(p *plan.Plan) {
 				b.add("immediate/turn.sql", g)
 			}
 		}
-		b.add("immediate/pgt_take_turn.sql", view)
+		for _, name := range []string{"pgt_note_turn", "pgt_take_turn", "pgt_wait"} {
+			b.add("immediate/"+name+".sql", view)
+		}
 	}
 	if len(view.Captures) > 0 || view.AnyAtCommit() {
 		b.add("immediate/checked_types.sql", view)

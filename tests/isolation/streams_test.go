@@ -23,9 +23,6 @@ func TestImmediate(t *testing.T) { runStreams(t, "streams", "immediate") }
 // TestAtCommit interleaves writers whose commits maintain stream tables.
 func TestAtCommit(t *testing.T) { runStreams(t, "streams", "at_commit") }
 
-// TestTurns has them take turns where they write several tables.
-func TestTurns(t *testing.T) { runStreams(t, "turns", "immediate") }
-
 // TestSubtrees does both to outer joins, tests, windows, first rows, set operations and subqueries.
 func TestSubtrees(t *testing.T) {
 	for _, mode := range []string{"differential", "immediate"} {
