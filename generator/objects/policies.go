@@ -68,9 +68,10 @@ func ofTenants(view render.Extension) map[render.Name]string {
 		return nil
 	}
 	ofID := "starts_with(event_id, " + view.Prefix() + ")"
+	ofIDs := fmt.Sprintf("%s and not exists (select from unnest(event_ids) u (id) where not starts_with(u.id, %s))", ofID, view.Prefix())
 	return map[render.Name]string{
 		view.InInternal("pgt_inbox_retry_queue"): ofID,
-		view.InInternal("pgt_inbox_leases"):      ofID,
+		view.InInternal("pgt_inbox_leases"):      ofIDs,
 		view.InInternal("pgt_inbox_dead"):        ofID,
 		view.InInternal("pgt_inbox_claims"):      "no = 0",
 	}

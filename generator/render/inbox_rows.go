@@ -39,6 +39,14 @@ func (e Extension) OldNamed() string {
 	return "old.event_type, old.received_at, old.processed_at, old.retry_count"
 }
 
+// Waits is the condition that row a is delayed; empty where none is.
+func (e Extension) Waits(a string) string {
+	if len(e.WithoutDelay()) == len(e.kinds()) {
+		return ""
+	}
+	return e.AvailableAt(a) + " > clock_timestamp()"
+}
+
 // NewDueAt is when the row after a change may be claimed.
 func (e Extension) NewDueAt() string { return e.DueAt("new") }
 
@@ -78,6 +86,14 @@ func (o OwnTrigger) OldNamed() string {
 
 // DueAt is when row a may be claimed.
 func (o OwnTrigger) DueAt(a string) string { return o.dueAt(a+".received_at", a+".available_at") }
+
+// Waits is the condition that row a is delayed; empty where none is.
+func (o OwnTrigger) Waits(a string) string {
+	if o.Of.Retry == nil {
+		return ""
+	}
+	return a + ".available_at > clock_timestamp()"
+}
 
 // NewDueAt is when the row after a change may be claimed.
 func (o OwnTrigger) NewDueAt() string { return o.dueAt(o.New("received_at"), o.New("available_at")) }

@@ -54,7 +54,7 @@ func TestSize(t *testing.T) {
 		what      string
 		got, most size
 	}{
-		{"one inbox", inbox, size{2300, 71}},
+		{"one inbox", inbox, size{2440, 75}},
 		{"one more inbox", inboxes.minus(inbox), size{700, 26}},
 		{"one outbox with a group", outbox, size{2330, 76}},
 		{"one more outbox with a group", outboxes.minus(outbox), size{200, 12}},

@@ -204,7 +204,7 @@ func (r *orderedRun) statement(n int) (session int, template string) {
 		"select pgtrickle.inbox_mark_processed('{inbox}', event_id) from pgtrickle.inbox_claim('{inbox}', 100)",
 		"select pgtrickle.inbox_mark_processed('{inbox}', array_agg(event_id)) from pgtrickle.inbox_claim('{inbox}', 100, 1, 2)",
 		"select event_id, retry_count from pgtrickle.inbox_claim_lease('{inbox}', 100, '1 hour')",
-		"select pgtrickle.inbox_release('{inbox}', array_agg(l.event_id), max(l.lease_id)) from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = '{inbox}' group by l.lease_id",
+		"select pgtrickle.inbox_release('{inbox}', array_agg(u.event_id), max(l.lease_id)) from pgtrickle_internal.pgt_inbox_leases l, unnest(l.event_ids) u (event_id) where l.inbox_name = '{inbox}' group by l.lease_id",
 		fmt.Sprintf("select pgtrickle.inbox_mark_processed('{inbox}', array[%s, %s])", id(), id()),
 		fmt.Sprintf("select pgtrickle.inbox_mark_processed('{inbox}', %s)", id()),
 		fmt.Sprintf("select pgtrickle.inbox_mark_failed('{inbox}', %s, 'no'); %s", id(), "{undelay}"),
@@ -264,7 +264,7 @@ func (r *orderedRun) compare(n int) {
 		views = append(views, "select {id} from pgtrickle.next_{inbox}", "select event_id from pgtrickle.inbox_pending('{inbox}', 1000)",
 			"select event_id, no from pgtrickle.inbox_pending('{inbox}', 1000) with ordinality p (event_id, et, s, a, p, r, c, t, q, prio, no)",
 			"select aggregate_id, missing_from, missing_to from pgtrickle.inbox_ordering_gaps('{inbox}')",
-			"select event_id, attempts from pgtrickle_internal.pgt_inbox_leases where inbox_name = '{inbox}'",
+			"select u.event_id, l.attempts from pgtrickle_internal.pgt_inbox_leases l, unnest(l.event_ids) u (event_id) where inbox_name = '{inbox}'",
 			"select aggregate_key, is_expired, last_sequence from pgtrickle_internal.pgt_inbox_sequences where inbox_name = '{inbox}'",
 			fmt.Sprintf("select aggregate_key, event_id%s from pgtrickle_internal.{inbox}_backlog%s", []string{"", ", sequence, gap_at is null"}[n%2], []string{"_by_time", ""}[n%2]))
 	} else {

@@ -184,11 +184,11 @@ var statements = []choice{
 	}},
 	{6, func(r *randomRun) string {
 		call := r.one("inbox_mark_processed(%s)", "inbox_mark_failed(%s, 'no', p_lease_id => min(l.lease_id))", "inbox_extend(%s, '1 hour')", "inbox_release(%s)", "inbox_release(%s, '1 hour')")
-		args := fmt.Sprintf("l.inbox_name, array_agg(l.event_id), min(l.lease_id) + %d", r.rand.IntN(8)/7)
+		args := fmt.Sprintf("l.inbox_name, array_agg(u.event_id), min(l.lease_id) + %d", r.rand.IntN(8)/7)
 		if strings.Contains(call, "p_lease_id") {
-			args = "l.inbox_name, array_agg(l.event_id)"
+			args = "l.inbox_name, array_agg(u.event_id)"
 		}
-		return r.call(call+" from pgtrickle_internal.pgt_inbox_leases l group by l.inbox_name, l.lease_id order by random() limit 1", args)
+		return r.call(call+" from pgtrickle_internal.pgt_inbox_leases l, unnest(l.event_ids) u (event_id) group by l.inbox_name, l.lease_id order by random() limit 1", args)
 	}},
 	{4, func(r *randomRun) string { // the loop that docs/inbox.md recommends, for one message, in a transaction of its own if there is none
 		return fmt.Sprintf("do $$ declare v text; begin for v in select claimed('%[1]s', 2) loop begin perform 1 / %[2]d; perform pgtrickle.inbox_mark_processed('%[1]s', v);"+

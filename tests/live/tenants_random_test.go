@@ -120,7 +120,7 @@ func (r *tenantsRun) step() {
 		"select replace(event_id, {prefix}, '') as id, error from pgtrickle.{inbox}_dlq",
 		"select replace(event_id, {prefix}, '') as id, retry_count from pgtrickle.{inbox}_pending",
 		"select replace(event_id, {prefix}, '') as id, retry_count, source from pgtrickle.inbox_pending('{inbox}', 1000)",
-		"select replace(event_id, {prefix}, '') as id, attempts from pgtrickle_internal.pgt_inbox_leases where inbox_name = '{inbox}'",
+		"select replace(u.event_id, {prefix}, '') as id, l.attempts from pgtrickle_internal.pgt_inbox_leases l, unnest(l.event_ids) u (event_id) where inbox_name = '{inbox}'",
 	} {
 		r.both(s, view)
 	}
@@ -255,7 +255,7 @@ func (r *tenantsRun) statement() string {
 		fmt.Sprintf("update pgtrickle.{inbox} set retry_count = 0, error = null, available_at = null where event_id in (%s)", r.some()),
 		fmt.Sprintf("select event_id from pgtrickle.{inbox} where event_type = '%s' and processed_at is null for update skip locked", kind),
 	}
-	leased := "(select min(lease_id) from pgtrickle_internal.pgt_inbox_leases where inbox_name = '{inbox}' and event_id = <" + id + ">)"
+	leased := "(select min(lease_id) from pgtrickle_internal.pgt_inbox_leases where inbox_name = '{inbox}' and event_ids @> array[<" + id + ">])"
 	for _, call := range []string{
 		"inbox_mark_processed('{inbox}', <%[1]s>, %[2]s)", "inbox_mark_failed('{inbox}', <%[1]s>, 'lost', %[2]s)", "inbox_release('{inbox}', array[<%[1]s>], %[2]s)",
 		"inbox_extend('{inbox}', array[<%[1]s>], %[2]s, '2 hours') > now()",

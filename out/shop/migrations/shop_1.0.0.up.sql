@@ -192,9 +192,11 @@ create table pgtrickle_internal.pgt_inbox_retry_queue (
 -- empty queue it would seem as good as the key.
 create index pgt_inbox_retry_due on pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, due_at, event_id) where due_at is not null;
 
--- Leases of inbox_claim_lease, one row a message. One is valid while the message has its available_at: any other claim or mark changes
--- that.
+-- Leases of inbox_claim_lease, one row for messages that were leased together. A message is leased while its available_at is the row's
+-- until: any other claim, failure or replay changes that. So marks write a row only when none of its messages is leased any more.
 --
+-- event_id: the first of them, with the moment. event_ids: all of them; null for one that a version before this one leased, whose id is
+-- event_id.
 -- attempts: how many leases in a row ended without a mark.
 create table pgtrickle_internal.pgt_inbox_leases (
     inbox_name text        collate "C" not null,
@@ -202,8 +204,15 @@ create table pgtrickle_internal.pgt_inbox_leases (
     lease_id   bigint      not null,
     until      timestamptz not null,
     attempts   integer     not null default 1,
+    event_ids  text[]      collate "C",
     primary key (inbox_name, event_id)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+-- The ends of a lease, by which marks tell its messages.
+create index pgt_inbox_leases_held on pgtrickle_internal.pgt_inbox_leases (inbox_name, lease_id);
+
+-- No two leases of an inbox end at the same moment, so that the end tells which one a message is in.
+create unique index pgt_inbox_leases_until on pgtrickle_internal.pgt_inbox_leases (inbox_name, until) where event_ids is not null;
 
 -- The dead letters of inboxes, since when they are dead and whether an alert was sent.
 --
@@ -421,6 +430,8 @@ declare
     v_retries integer := (select c.max_retries from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox);
     v_counted timestamptz;
     v_pending boolean := false;          -- a message is pending after the update
+    v_waits   boolean := false;          -- the update only delays messages
+    v_listed  text[];                    -- entries that the retry queue had
     v_was     text[];                    -- messages that were dead letters before the statement
     v_dead    text[] := array[]::text[]; -- messages that are dead letters after it
 begin
@@ -441,53 +452,69 @@ begin
         from old_rows o
         group by 2, 3;
     else
-        -- Δ counts = new rows ⊎ −old rows. A single message needs no grouping, which would cost as much as all the rest.
-        insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
-        select p_inbox, n.event_type,
-               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
-               (n.processed_at is null and n.retry_count >= v_retries)::integer
-                   - (o.processed_at is null and o.retry_count >= v_retries)::integer,
-               pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at)
-                   - pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
-               (n.processed_at is not null)::integer - (o.processed_at is not null)::integer
-        from new_rows n, old_rows o
-        where not exists (select from new_rows offset 1) and n.event_type = o.event_type;
-        if not found then
-            -- Of the old rows those that were pending add nothing.
-            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
-            select p_inbox, c.event_type,
-                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
-                   coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= v_retries), 0),
-                   sum(c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at)),
-                   coalesce(sum(c.mult) filter (where c.processed_at is not null), 0)
-            from (
-                select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
-                union all
-                select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
-                from old_rows o
-                where o.processed_at is not null or o.retry_count >= v_retries
-            ) c
-            group by c.event_type;
-        end if;
         select exists (select from new_rows n where n.processed_at is null and n.retry_count < v_retries),
                array(select o.event_id from old_rows o where o.processed_at is null and o.retry_count >= v_retries),
                array(select n.event_id from new_rows n where n.processed_at is null and n.retry_count >= v_retries)
         into v_pending, v_was, v_dead;
+        -- Nothing changes but when messages are due that have not failed, as by leases.
+        if v_pending then
+            v_waits := not exists (select from new_rows n where
+                (n.processed_at is null and n.retry_count = 0 and n.available_at > clock_timestamp()) is not true)
+                and not exists (select from old_rows o where o.processed_at is not null or o.retry_count <> 0)
+                and not exists (
+                    select n.event_id, n.received_at from new_rows n except all select o.event_id, o.received_at from old_rows o
+                );
+        end if;
+        if not v_waits then
+            -- Δ counts = new rows ⊎ −old rows. A single message needs no grouping, which would cost as much as all the rest.
+            insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
+            select p_inbox, n.event_type,
+                   (n.processed_at is not null)::integer - (o.processed_at is not null)::integer,
+                   (n.processed_at is null and n.retry_count >= v_retries)::integer
+                       - (o.processed_at is null and o.retry_count >= v_retries)::integer,
+                   pgtrickle_internal.pgt_processing_us(n.received_at, n.processed_at)
+                       - pgtrickle_internal.pgt_processing_us(o.received_at, o.processed_at),
+                   (n.processed_at is not null)::integer - (o.processed_at is not null)::integer
+            from new_rows n, old_rows o
+            where not exists (select from new_rows offset 1) and n.event_type = o.event_type;
+            if not found then
+                -- Of the old rows those that were pending add nothing.
+                insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, processed, dead_letter, processing_us, finished)
+                select p_inbox, c.event_type,
+                       coalesce(sum(c.mult) filter (where c.processed_at is not null), 0),
+                       coalesce(sum(c.mult) filter (where c.processed_at is null and c.retry_count >= v_retries), 0),
+                       sum(c.mult * pgtrickle_internal.pgt_processing_us(c.received_at, c.processed_at)),
+                       coalesce(sum(c.mult) filter (where c.processed_at is not null), 0)
+                from (
+                    select 1 as mult, n.event_type, n.received_at, n.processed_at, n.retry_count from new_rows n
+                    union all
+                    select -1, o.event_type, o.received_at, o.processed_at, o.retry_count
+                    from old_rows o
+                    where o.processed_at is not null or o.retry_count >= v_retries
+                ) c
+                group by c.event_type;
+            end if;
+        end if;
     end if;
 
     -- A message that is pending after an update may lie behind the cursor. Its entry is replaced rather than changed, so that no session
     -- that deletes entries of processed messages meanwhile deletes it. Never join new rows with old ones where there may be many: a plan
-    -- made for one of each is quadratic then.
+    -- made for one of each is quadratic then. One that is delayed, and was pending before, needs no entry that it did not have: the low
+    -- watermark stops before it until a tick lists it, and most leases are over by then.
     if (select true from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox order by q.received_at limit 1) then
-        delete from pgtrickle_internal.pgt_inbox_retry_queue q
-        using old_rows i
-        where q.inbox_name = p_inbox and q.received_at = i.received_at and q.event_id = i.event_id;
+        with gone as (
+            delete from pgtrickle_internal.pgt_inbox_retry_queue q
+            using old_rows i
+            where q.inbox_name = p_inbox and q.received_at = i.received_at and q.event_id = i.event_id
+            returning q.event_id
+        )
+        select array_agg(g.event_id) into v_listed from gone g;
     end if;
-    if v_pending then
+    if v_pending and (not v_waits or v_listed is not null) then
         insert into pgtrickle_internal.pgt_inbox_retry_queue as q (inbox_name, received_at, event_id, due_at)
         select p_inbox, n.received_at, n.event_id, coalesce(n.available_at, least(n.received_at, clock_timestamp()))
         from new_rows n
-        where n.processed_at is null and n.retry_count < v_retries
+        where n.processed_at is null and n.retry_count < v_retries and (not v_waits or n.event_id = any (v_listed))
         order by n.received_at, n.event_id -- as background work lists them: each would wait for the other in turn
         on conflict (inbox_name, received_at, event_id) do update set due_at = excluded.due_at;
     end if;
@@ -794,19 +821,23 @@ begin
     if v_inbox.has_delay then
         execute format($sql$
             delete from pgtrickle_internal.pgt_inbox_leases l
-            where l.inbox_name = $1 and not exists (
-                select from %s i where i.event_id = l.event_id and i.available_at = l.until and i.processed_at is null
-            )
+            where l.inbox_name = $1 and (
+                select true
+                from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
+                join %s i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+                where i.available_at = l.until and i.processed_at is null and i.retry_count < $2
+                limit 1
+            ) is null
             $sql$, v_table)
-        using p_inbox;
+        using p_inbox, v_inbox.max_retries;
     end if;
     return v_count;
 end;
 $function$;
 
 -- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, retry queue, dead letters, alerts.
--- Writes pgt_tasks, pgt_inbox_progress, pgt_inbox_retry_queue, the inbox, its sequences of attempts, pgt_inbox_dead; notifies
--- pg_trickle_alert.
+-- Writes pgt_tasks, pgt_inbox_progress, pgt_inbox_retry_queue, pgt_inbox_leases, the inbox, its sequences of attempts, pgt_inbox_dead;
+-- notifies pg_trickle_alert.
 create function pgtrickle_internal.pgt_inbox_tick(p_inbox text)
     returns void
     language plpgsql
@@ -897,18 +928,32 @@ begin
                 with worn as materialized (
                     select i.event_id
                     from pgtrickle_internal.pgt_inbox_leases l
-                    join %1$s i on i.event_id = l.event_id and i.available_at = l.until
+                    join %1$s i on i.event_id = any (coalesce(l.event_ids, array[l.event_id])) and i.available_at = l.until
                     where l.inbox_name = $1 and l.attempts >= $3 and l.until <= clock_timestamp()
                       and i.processed_at is null and i.retry_count < $2
                     for update of i skip locked
-                ),
-                ended as (
-                    delete from pgtrickle_internal.pgt_inbox_leases l using worn w where l.inbox_name = $1 and l.event_id = w.event_id
                 )
                 update %1$s i set retry_count = greatest(i.retry_count, $2), error = $4 from worn w where i.event_id = w.event_id
                 $sql$, v_table)
             using p_inbox, v_inbox.max_retries, v_inbox.max_attempts, 'claimed ' || v_inbox.max_attempts ||
                 ' times, and neither processed nor failed';
+        end if;
+        if exists (
+            select from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.until <= clock_timestamp() and l.event_ids
+                is not null
+        ) then
+            execute format($sql$
+                delete from pgtrickle_internal.pgt_inbox_leases l
+                where l.inbox_name = $1 and l.until <= clock_timestamp() and l.event_ids is not null
+                  and (
+                      select true
+                      from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
+                      join %s i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+                      where i.available_at = l.until and i.processed_at is null and i.retry_count < $2
+                      limit 1
+                  ) is null
+                $sql$, v_table)
+            using p_inbox, v_inbox.max_retries;
         end if;
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
@@ -1279,6 +1324,8 @@ create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id text, p_
     returns boolean
     language plpgsql
 as $function$
+declare
+    v_marked boolean;
 begin
     -- By clock_timestamp(), as the message may have arrived after this transaction began.
     case p_inbox
@@ -1286,28 +1333,47 @@ begin
             update pgtrickle.order_events i
             set processed_at = clock_timestamp()
             where i.event_id = p_event_id and i.processed_at is null
-              and (p_lease_id is null or i.available_at = (
-                  select l.until from pgtrickle_internal.pgt_inbox_leases l
-                  where l.inbox_name = 'order_events' and l.event_id = i.event_id and l.lease_id = p_lease_id
-              ));
+              and (p_lease_id is null or i.available_at = any (array(
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'order_events' and l.lease_id = p_lease_id
+              )));
+            v_marked := found;
+            if p_lease_id is not null then
+                delete from pgtrickle_internal.pgt_inbox_leases l
+                where l.inbox_name = 'order_events' and l.lease_id = p_lease_id
+                  and case when coalesce(l.event_ids, array[l.event_id]) = array[p_event_id] then true else (
+                      select true
+                      from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
+                      join pgtrickle.order_events i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+                      where i.available_at = l.until and i.processed_at is null
+                      limit 1
+                  ) is null end;
+            end if;
         when 'payments' then
             update pgtrickle.payments i
             set processed_at = clock_timestamp()
             where i.event_id = p_event_id and i.processed_at is null
-              and (p_lease_id is null or i.available_at = (
-                  select l.until from pgtrickle_internal.pgt_inbox_leases l
-                  where l.inbox_name = 'payments' and l.event_id = i.event_id and l.lease_id = p_lease_id
-              ));
+              and (p_lease_id is null or i.available_at = any (array(
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'payments' and l.lease_id = p_lease_id
+              )));
+            v_marked := found;
+            if p_lease_id is not null then
+                delete from pgtrickle_internal.pgt_inbox_leases l
+                where l.inbox_name = 'payments' and l.lease_id = p_lease_id
+                  and case when coalesce(l.event_ids, array[l.event_id]) = array[p_event_id] then true else (
+                      select true
+                      from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
+                      join pgtrickle.payments i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+                      where i.available_at = l.until and i.processed_at is null
+                      limit 1
+                  ) is null end;
+            end if;
         else
             perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
-    if not found then
+    if v_marked is not true then
         perform pgtrickle_internal.pgt_require_marked(p_inbox, array[p_event_id], p_lease_id, 0);
-        return false;
-    elsif p_lease_id is not null then
-        delete from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.event_id = p_event_id;
     end if;
-    return true;
+    return v_marked;
 end;
 $function$;
 comment on function pgtrickle.inbox_mark_processed(text, text, int8) is 'Marks a message as processed. (Sluice: shop in pgtrickle)';
@@ -1335,27 +1401,45 @@ begin
             update pgtrickle.order_events i
             set processed_at = clock_timestamp()
             where i.event_id = any (p_event_ids) and i.processed_at is null
-              and (p_lease_id is null or i.available_at = (
-                  select l.until from pgtrickle_internal.pgt_inbox_leases l
-                  where l.inbox_name = 'order_events' and l.event_id = i.event_id and l.lease_id = p_lease_id
-              ));
+              and (p_lease_id is null or i.available_at = any (array(
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'order_events' and l.lease_id = p_lease_id
+              )));
+            get diagnostics v_count = row_count;
+            if p_lease_id is not null then
+                delete from pgtrickle_internal.pgt_inbox_leases l
+                where l.inbox_name = 'order_events' and l.lease_id = p_lease_id
+                  and case when coalesce(l.event_ids, array[l.event_id]) = p_event_ids then true else (
+                      select true
+                      from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
+                      join pgtrickle.order_events i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+                      where i.available_at = l.until and i.processed_at is null
+                      limit 1
+                  ) is null end;
+            end if;
         when 'payments' then
             update pgtrickle.payments i
             set processed_at = clock_timestamp()
             where i.event_id = any (p_event_ids) and i.processed_at is null
-              and (p_lease_id is null or i.available_at = (
-                  select l.until from pgtrickle_internal.pgt_inbox_leases l
-                  where l.inbox_name = 'payments' and l.event_id = i.event_id and l.lease_id = p_lease_id
-              ));
+              and (p_lease_id is null or i.available_at = any (array(
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'payments' and l.lease_id = p_lease_id
+              )));
+            get diagnostics v_count = row_count;
+            if p_lease_id is not null then
+                delete from pgtrickle_internal.pgt_inbox_leases l
+                where l.inbox_name = 'payments' and l.lease_id = p_lease_id
+                  and case when coalesce(l.event_ids, array[l.event_id]) = p_event_ids then true else (
+                      select true
+                      from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
+                      join pgtrickle.payments i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+                      where i.available_at = l.until and i.processed_at is null
+                      limit 1
+                  ) is null end;
+            end if;
         else
             perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
-    get diagnostics v_count = row_count;
     if v_count < cardinality(p_event_ids) then
         perform pgtrickle_internal.pgt_require_marked(p_inbox, array_remove(p_event_ids, null), p_lease_id, v_count);
-    end if;
-    if p_lease_id is not null then
-        delete from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.event_id = any (p_event_ids);
     end if;
     return v_count;
 end;
@@ -1382,10 +1466,9 @@ begin
                 select i.event_id
                 from pgtrickle.order_events i
                 where i.event_id = p_event_id and i.processed_at is null
-                  and (p_lease_id is null or i.available_at = (
-                  select l.until from pgtrickle_internal.pgt_inbox_leases l
-                  where l.inbox_name = 'order_events' and l.event_id = i.event_id and l.lease_id = p_lease_id
-              ))
+                  and (p_lease_id is null or i.available_at = any (array(
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'order_events' and l.lease_id = p_lease_id
+              )))
                 for no key update skip locked
             )
             returning i.retry_count into v_failures;
@@ -1398,20 +1481,21 @@ begin
                 select i.event_id
                 from pgtrickle.payments i
                 where i.event_id = p_event_id and i.processed_at is null
-                  and (p_lease_id is null or i.available_at = (
-                  select l.until from pgtrickle_internal.pgt_inbox_leases l
-                  where l.inbox_name = 'payments' and l.event_id = i.event_id and l.lease_id = p_lease_id
-              ))
+                  and (p_lease_id is null or i.available_at = any (array(
+                  select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'payments' and l.lease_id = p_lease_id
+              )))
                 for no key update skip locked
             )
             returning i.retry_count into v_failures;
         else
             perform pgtrickle_internal.pgt_inbox(p_inbox); -- raises that there is none
     end case;
-    if not found then
+    if v_failures is null then
         perform pgtrickle_internal.pgt_require_marked(p_inbox, array[p_event_id], p_lease_id, null);
+    elsif p_lease_id is not null then
+        delete from pgtrickle_internal.pgt_inbox_leases l
+        where l.inbox_name = p_inbox and l.lease_id = p_lease_id and coalesce(l.event_ids, array[l.event_id]) = array[p_event_id];
     end if;
-    delete from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.event_id = p_event_id;
     return v_failures;
 end;
 $function$;
@@ -1442,6 +1526,49 @@ end;
 $function$;
 comment on function pgtrickle.inbox_mark_failed(text, text[], text, int8) is 'Counts failures, all or none. (Sluice: shop in pgtrickle)';
 
+-- Notes a lease of messages until a moment, or the next one at which no other lease ends; returns it.
+-- Writes pgt_inbox_leases. The caller has locked the messages, and sets their available_at to what is returned.
+create function pgtrickle_internal.pgt_lease(p_inbox text, p_event_ids text[], p_lease_id bigint, p_until timestamptz, p_attempts integer)
+    returns timestamptz
+    language plpgsql
+as $function$
+begin
+    loop
+        insert into pgtrickle_internal.pgt_inbox_leases (inbox_name, event_id, lease_id, until, attempts, event_ids)
+        values (p_inbox, left(p_event_ids[1], 600) || ' ' || extract(epoch from p_until), p_lease_id, p_until, p_attempts, p_event_ids)
+        on conflict do nothing;
+        exit when found;
+        p_until := p_until + interval '1 microsecond';
+    end loop;
+    return p_until;
+end;
+$function$;
+
+-- Messages that are to be leased, by how many leases of them in a row will have ended without a mark if this one does.
+-- Reads the inbox, pgt_inbox_leases.
+create function pgtrickle_internal.pgt_lease_attempts(p_inbox text, p_event_ids text[])
+    returns table (attempts integer, event_ids text[])
+    language plpgsql
+    stable
+as $function$
+declare
+    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
+begin
+    for attempts, event_ids in execute format($sql$
+        select coalesce(l.attempts, 0) + 1, array_agg(i.event_id order by u.no)
+        from unnest($2) with ordinality u (event_id, no)
+        join %I.%I i on i.event_id = any (array[u.event_id])
+        left join pgtrickle_internal.pgt_inbox_leases l
+            on l.inbox_name = $1 and l.until = i.available_at and l.event_ids is not null
+        group by 1
+        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
+        using p_inbox, p_event_ids
+    loop
+        return next;
+    end loop;
+end;
+$function$;
+
 -- Leases messages: for work outside of a transaction. The claim outlives the commit, until a mark, inbox_release or the end of
 -- p_visibility.
 -- Writes the inbox, pgt_inbox_leases. Pass lease_id to the marks, which then fail with LeaseLost if another has claimed the message.
@@ -1457,8 +1584,10 @@ create function pgtrickle.inbox_claim_lease(
 as $function$
 #variable_conflict use_column
 declare
-    v_until timestamptz := clock_timestamp() + p_visibility;
-    v_ids   text[];
+    v_ids      text[];
+    v_until    timestamptz := clock_timestamp() + p_visibility;
+    v_attempts integer;
+    v_leased   text[]; -- those of them that have had as many attempts
 begin
     if (p_visibility > interval '0') is not true then
         raise exception using errcode = '22023', message = 'p_visibility must be more than zero',
@@ -1472,15 +1601,41 @@ begin
         v_ids := v_ids || event_id;
         return next;
     end loop;
-    insert into pgtrickle_internal.pgt_inbox_leases as l (inbox_name, event_id, lease_id, until)
-    select p_inbox, i.id, inbox_claim_lease.lease_id, v_until
-    from unnest(v_ids) i (id)
-    on conflict (inbox_name, event_id) do update set lease_id = excluded.lease_id, until = excluded.until, attempts = l.attempts + 1;
+    if v_ids is null then
+        return;
+    end if;
     case p_inbox
         when 'order_events' then
-            update pgtrickle.order_events i set available_at = v_until where i.event_id = any (v_ids);
+            for v_attempts, v_leased in
+                select a.*
+                from (
+                    select exists (select from pgtrickle.order_events i where i.event_id = any (v_ids) and i.available_at is not null) as
+                        waited
+                ) w
+                cross join lateral (
+                    select 1, v_ids where not w.waited
+                    union all
+                    select * from pgtrickle_internal.pgt_lease_attempts(p_inbox, v_ids) where w.waited
+                ) a
+            loop
+                v_until := pgtrickle_internal.pgt_lease(p_inbox, v_leased, inbox_claim_lease.lease_id, v_until, v_attempts);
+                update pgtrickle.order_events i set available_at = v_until where i.event_id = any (v_leased);
+            end loop;
         when 'payments' then
-            update pgtrickle.payments i set available_at = v_until where i.event_id = any (v_ids);
+            for v_attempts, v_leased in
+                select a.*
+                from (
+                    select exists (select from pgtrickle.payments i where i.event_id = any (v_ids) and i.available_at is not null) as waited
+                ) w
+                cross join lateral (
+                    select 1, v_ids where not w.waited
+                    union all
+                    select * from pgtrickle_internal.pgt_lease_attempts(p_inbox, v_ids) where w.waited
+                ) a
+            loop
+                v_until := pgtrickle_internal.pgt_lease(p_inbox, v_leased, inbox_claim_lease.lease_id, v_until, v_attempts);
+                update pgtrickle.payments i set available_at = v_until where i.event_id = any (v_leased);
+            end loop;
     end case;
 end;
 $function$;
@@ -1495,45 +1650,63 @@ create function pgtrickle_internal.pgt_move_leases(
     language plpgsql
 as $function$
 declare
-    v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_rows     text := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table);
+    v_to       timestamptz := case when not p_gives_back or p_interval > interval '0' then clock_timestamp() + p_interval end;
+    v_held     text[];
+    v_attempts integer;
+    v_moved    text[]; -- those of them that have had as many attempts
 begin
     if (p_interval > interval '0' or p_gives_back and p_interval = interval '0') is not true then
         raise exception using errcode = '22023',
             message = case when p_gives_back then 'p_delay must be zero or more' else 'p_visibility must be more than zero' end,
             detail = 'Inbox ' || p_inbox || '.', hint = 'Give the time after which the messages may be claimed again.';
     end if;
+    messages := 0;
     if v_inbox.has_delay then
         execute format($sql$
-            with held as materialized (
-                select i.event_id, case when $5 then $4 else greatest(l.until, $4) end as until
-                from pgtrickle_internal.pgt_inbox_leases l
-                join %1$I.%2$I i on i.event_id = l.event_id
-                where l.inbox_name = $1 and l.event_id = any ($2) and l.lease_id = $3
-                  and i.available_at = l.until and i.processed_at is null and i.retry_count < $6
+            select count(*), array_agg(h.event_id) filter (where $5 or h.available_at < $4),
+                   min(case when $5 then $4 else greatest(h.available_at, $4) end)
+            from (
+                select i.event_id, i.available_at
+                from %s i
+                where i.event_id = any ($2) and i.available_at = any (array(
+                    select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = $1 and l.lease_id = $3
+                )) and i.processed_at is null and i.retry_count < $6
                 for update of i
-            ),
-            moved as (update %1$I.%2$I i set available_at = h.until from held h where i.event_id = h.event_id),
-            ended as (
-                delete from pgtrickle_internal.pgt_inbox_leases l using held h where $5 and l.inbox_name = $1 and l.event_id = h.event_id
-            ),
-            extended as (
-                update pgtrickle_internal.pgt_inbox_leases l
-                set until = h.until
-                from held h
-                where not $5 and l.inbox_name = $1 and l.event_id = h.event_id
-            )
-            select min(h.until), count(*) from held h
-            $sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
-        into until, messages
-        using p_inbox, p_event_ids, p_lease_id,
-            case when not p_gives_back or p_interval > interval '0' then clock_timestamp() + p_interval end, p_gives_back,
-                v_inbox.max_retries;
+            ) h
+            $sql$, v_rows)
+        into messages, v_held, until
+        using p_inbox, p_event_ids, p_lease_id, v_to, p_gives_back, v_inbox.max_retries;
     end if;
-    if coalesce(messages, 0) < (select count(distinct u) from unnest(p_event_ids) u) then
+    if messages < (select count(distinct u) from unnest(p_event_ids) u) then
         raise exception using errcode = '55000', message = 'lease lost: inbox ' || p_inbox,
             detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
             hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
     end if;
+    if v_held is null then
+        return; -- all of them end later
+    elsif p_gives_back then
+        execute format('update %s i set available_at = $1 where i.event_id = any ($2)', v_rows) using v_to, v_held;
+    else
+        for v_attempts, v_moved in
+            select a.attempts, a.event_ids from pgtrickle_internal.pgt_lease_attempts(p_inbox, v_held) a
+        loop
+            v_to := pgtrickle_internal.pgt_lease(p_inbox, v_moved, p_lease_id, v_to, greatest(v_attempts - 1, 1));
+            execute format('update %s i set available_at = $1 where i.event_id = any ($2)', v_rows) using v_to, v_moved;
+        end loop;
+    end if;
+    execute format($sql$
+        delete from pgtrickle_internal.pgt_inbox_leases l
+        where l.inbox_name = $1 and l.lease_id = $2 and (
+            select true
+            from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
+            join %s i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+            where i.available_at = l.until and i.processed_at is null
+            limit 1
+        ) is null
+        $sql$, v_rows)
+    using p_inbox, p_lease_id;
 end;
 $function$;
 
@@ -2737,7 +2910,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '9ed2ce299d3c01c2e4a817040c4e5a65', 'plain');
+values ('shop', '1.0.0', '5925f9e839b4978ffa8016a9066c5ab2', 'plain');
 select pgtrickle.attach();
 
 commit;
