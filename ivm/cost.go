@@ -5,6 +5,7 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // CostClass says how the work of a refresh grows.
@@ -67,9 +68,17 @@ func (v *view) costs() []Cost {
 		}
 	}
 	if v.Root != nil {
+		of := func(s *algebra.Source) *Cost { return &costs[slices.Index(v.Sources, s.Table)] }
 		visit(v.Root, nil, func(s *algebra.Source, above []algebra.Node) {
-			c := &costs[slices.Index(v.Sources, s.Table)]
-			v.climb(c, s, above)
+			state := v.state(s.Table)
+			if state == nil {
+				v.climb(of(s), s, above)
+				return
+			}
+			visit(state.of.Root, nil, func(below *algebra.Source, within []algebra.Node) {
+				state.of.climb(of(below), below, within)
+				v.climb(of(below), s, above)
+			})
 		})
 	}
 	return costs
@@ -106,7 +115,14 @@ func (v *view) climb(c *Cost, s *algebra.Source, above []algebra.Node) {
 		case *algebra.Semi:
 			l := lookup{cost: c, conds: n.On}
 			if from == n.Right {
-				l.enter(n.Left, l.linked(n.Left, from.Columns()))
+				by := l.linked(n.Left, from.Columns())
+				for _, b := range algebra.BoundsOf(n, v.columns) { // an index finds the rows between two values of the column's type, too
+					alike := sqltext.Unsized(v.columns.TypeOf(b.Of)) == sqltext.Unsized(v.columns.TypeOf(b.Value))
+					if id, ok := b.Of.Column(); ok && alike {
+						by = append(by, id)
+					}
+				}
+				l.enter(n.Left, by)
 			}
 			l.semi(n)
 		case *algebra.Top:
@@ -178,5 +194,5 @@ func Wanted(costs []Cost) []Index {
 	return wanted
 }
 
-// WantsIndex reports whether rows are found by columns with which no index begins.
-func (r Read) WantsIndex() bool { return len(r.Columns) > 0 && !r.Indexed }
+// WantsIndex reports whether rows of a table are found by columns with which no index begins. States have those that are worth it.
+func (r Read) WantsIndex() bool { return len(r.Columns) > 0 && !r.Indexed && r.Table.Before == nil }

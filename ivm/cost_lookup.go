@@ -19,7 +19,7 @@ type lookup struct {
 func (l lookup) enter(n algebra.Node, by []algebra.ColID) {
 	switch n := n.(type) {
 	case *algebra.Source:
-		if n.Table.Clock {
+		if n.Table.OneRow() {
 			return
 		}
 		r := read(n, by)
@@ -134,6 +134,9 @@ func branchColumns(u *algebra.Union, b algebra.Branch, ids []algebra.ColID) []al
 // read is a source whose columns by are given.
 func read(s *algebra.Source, by []algebra.ColID) Read {
 	found := props.LookupBy(s, by)
+	if s.Table.Before != nil && !found.Indexed { // a state has indexes on its keys, and gets no others
+		found = props.Lookup{}
+	}
 	return Read{Table: s.Table, Columns: found.Columns, Unique: found.Unique, Indexed: found.Indexed}
 }
 

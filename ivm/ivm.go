@@ -1,6 +1,6 @@
 // Package ivm compiles a view to the SQL that keeps a table equal to it.
 //
-// Files call downwards: ivm, plan, sharded, immediate, statements, cost, cost_lookup, rule, needs, storage, sql, strategy, view, passes, whole, limit, size, settings, qualified,
+// Files call downwards: ivm, plan, sharded, immediate, cost, cost_lookup, states, statements, rule, needs, storage, sql, strategy, view, passes, whole, limit, size, settings, qualified,
 // internal, problems.
 package ivm
 
@@ -19,7 +19,7 @@ func Compile(query string, pos func(offset int) diag.Pos, known *catalog.Catalog
 		errs.Add(SyntaxError(pos, err))
 		return nil
 	}
-	return CompileParsed(parsed, query, pos, known, Limits{}, errs)
+	return CompileParsed(parsed, query, pos, known, Options{}, errs)
 }
 
 // CheckDDL has the queries and expressions of DDL checked that is added to a catalog from now on. Made reports what is generated, which DDL may name.
@@ -28,10 +28,11 @@ func CheckDDL(known *catalog.Catalog, errs *diag.List, made func(schema, name st
 }
 
 // CompileParsed is Compile for a query that was parsed before.
-func CompileParsed(parsed sqltext.Query, query string, pos func(offset int) diag.Pos, known *catalog.Catalog, limits Limits, errs *diag.List) *Plan {
+func CompileParsed(parsed sqltext.Query, query string, pos func(offset int) diag.Pos, known *catalog.Catalog, options Options, errs *diag.List) *Plan {
 	before := errs.Len()
 	columns := &algebra.Columns{}
 	v := newView(columns)
+	v.keeps = options.States
 	v.Result = resolve.Query(parsed, query, pos, known, columns, errs)
 	if errs.Len() > before {
 		return nil
@@ -39,7 +40,7 @@ func CompileParsed(parsed sqltext.Query, query string, pos func(offset int) diag
 	v.wholeIfEmpty(pos(0))
 	v.refuseHuge(pos(0))
 	afterPass("resolve", v.Root)
-	v.unlimit(limits)
+	v.unlimit(options)
 	v.Root = through(viewPasses(columns, v.props), v.Root)
 	v.refuseUnseen(pos(0))
 	if v.Root == nil {

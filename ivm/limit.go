@@ -9,8 +9,10 @@ import (
 	"github.com/pgsluice/sluice/ivm/resolve"
 )
 
-// Limits says what becomes of LIMIT and OFFSET.
-type Limits struct {
+// Options say how a view is kept up to date, and what becomes of LIMIT and OFFSET.
+type Options struct {
+	// States: groups within the query may be stored beside its rows. Only refreshes keep them.
+	States bool
 	// All rows are stored where a LIMIT stands at the end of a query, and the view that people see has it: only what changes is computed. Otherwise the rows
 	// within it are stored, so that others can read how they change; they are found again whenever something changes.
 	All bool
@@ -32,15 +34,15 @@ type hidden struct {
 }
 
 // unlimit takes the LIMIT at the end of the query away, if all rows are to be stored.
-func (v *view) unlimit(limits Limits) {
+func (v *view) unlimit(options Options) {
 	if v.Root == nil {
 		return
 	}
 	top, items := outermost(v.Root)
-	if limits.All && top != nil && len(top.Keys) == 0 && !(limits.Cheap && apply.Linear(top.Input)) {
+	if options.All && top != nil && len(top.Keys) == 0 && !(options.Cheap && apply.Linear(top.Input)) {
 		v.peel(top, items)
 	}
-	if limits.Cheap && limitWithin(v.Root) {
+	if options.Cheap && limitWithin(v.Root) {
 		v.Full = append(v.Full, resolve.Reason{Pos: v.Limit, What: "LIMIT or OFFSET, whose rows are found again after each change"})
 		v.Root = nil
 	}

@@ -70,6 +70,19 @@ func (v *view) uniqueOn(table *catalog.Relation) []string {
 	return names
 }
 
+// outputs are the view's columns with what is known of them.
+func (v *view) outputs() []Output {
+	var all []Output
+	for i, o := range v.Output {
+		info := algebra.Info{}
+		if o.ID != 0 {
+			info = v.columns.Info(o.ID)
+		}
+		all = append(all, Output{Output: o, Type: info.Type, Varied: info.Varied, Equality: info.Equality, NeverNull: v.neverNull(i)})
+	}
+	return all
+}
+
 // neverNull reports whether a column of the output holds no null, whatever becomes of its tables.
 func (v *view) neverNull(o int) bool {
 	id := v.Output[o].ID

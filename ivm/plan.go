@@ -26,6 +26,7 @@ type Plan struct {
 	Strategy  Strategy
 	Storage   Storage   // the state: how rows are stored
 	Apply     Statement // finds how stored rows change after changes of all kinds; the last relation is delta, or found for groups that are merged
+	States    []*State  // what WithStates keeps beside the rows
 	Raw       bool      // Apply may read log rows as they are, several alike and some that cancel each other, once
 	AddsUp    bool      // groups add them up like that
 	Recompute Recomputation
@@ -61,21 +62,18 @@ func (p *Plan) Whole() bool { return p.Open != nil }
 // plan completes a view.
 func (v *view) plan(query string, known *catalog.Catalog) *Plan {
 	v.delta() // first, so that its columns are numbered like the query's
+	over := v
+	if v.keeps {
+		over = v.overStates()
+	}
 	p := &Plan{
-		Sources: v.Sources, Views: v.Views, Full: v.Full, Open: v.Open, Reads: len(v.sources()), Columns: v.columns, view: v,
-		Strategy: v.strategy, Storage: Storage{v.storage}, Apply: v.written(v.statement()), Recompute: Recomputation{v.recompute(), v.columns},
-		AddsUp: v.groups != nil && v.groups.Linear(), Costs: v.costs(), Needs: v.needs(), OwnNames: v.ownNames(query, known),
+		Output: v.outputs(), Sources: v.Sources, Views: v.Views, Full: v.Full, Open: v.Open, Reads: len(v.sources()), Columns: v.columns, view: over,
+		Strategy: v.strategy, Storage: Storage{v.storage}, States: over.states, Apply: v.written(over.statement()), Recompute: Recomputation{v.recompute(), v.columns},
+		AddsUp: v.groups != nil && v.groups.Linear(), Costs: over.costs(), Needs: v.needs(), OwnNames: v.ownNames(query, known),
 	}
 	p.Raw = p.AddsUp || v.strategy == MergeRows && apply.Linear(v.Root) && v.safe()
 	p.Groups, p.PicksKeys = v.groupsRows()
 	p.Firsts = v.Root != nil && holdsFirsts(v.Root)
-	for i, o := range v.Output {
-		info := algebra.Info{}
-		if o.ID != 0 {
-			info = v.columns.Info(o.ID)
-		}
-		p.Output = append(p.Output, Output{Output: o, Type: info.Type, Varied: info.Varied, Equality: info.Equality, NeverNull: v.neverNull(i)})
-	}
 	if v.movesWithTime() {
 		p.Moves = v.Moment
 	}

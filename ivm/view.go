@@ -21,6 +21,8 @@ type view struct {
 	storage  apply.Storage
 	rules    calculus
 	limit    *limit            // of the rows that people see; nil: they see all that are stored
+	keeps    bool              // it may have states
+	states   []*State          // that its tree reads
 	only     *catalog.Relation // the one table that changes; nil: any may
 }
 

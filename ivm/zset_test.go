@@ -69,11 +69,11 @@ var bands = []string{
 }
 
 // TestRules evaluates queries before and after changes, and compares the difference with what their deltas make: over tables of up to three rows of null, 1
-// and 2, and all changes of up to two rows of each. Of pairs of operators it tries a part of the changes, which the seed decides.
+// and 2, and all changes of up to two rows of each. What may have states is tried with them, too. Of pairs of operators it tries a part of the changes, which the seed decides.
 func TestRules(t *testing.T) {
 	known := catalog.New()
 	known.AddDDL(diag.WholeFile("schema.sql", "create table l (a int); create table r (a int);"))
-	steps := transitions()
+	steps, stateful := transitions(), 0
 	for n, query := range one {
 		errs := &diag.List{}
 		plan := Compile(query, diag.WholeFile("query.sql", query).Pos, known, errs)
@@ -83,17 +83,27 @@ func TestRules(t *testing.T) {
 		}
 		v := plan.view
 		delta := v.simplified(v.rules.changes(v.Root))
-		random := rand.New(rand.NewPCG(uint64(n), 1))
+		over := v.overStates()
 		tries := 40
 		if strings.Count(query, "select") == 1 {
 			tries = 1000
 		}
-		for range tries {
-			if said := compare(v.Root, delta, steps[random.IntN(len(steps))], steps[random.IntN(len(steps))], random); said != "" {
-				t.Errorf("%s\n%s\n%s", query, algebra.Format(delta, v.columns), said)
-				break
+		deltas := map[algebra.Node][]*State{delta: nil}
+		if len(over.states) > 0 {
+			deltas[over.simplified(over.rules.changes(over.Root))], stateful = over.states, stateful+1
+		}
+		for delta, states := range deltas {
+			random := rand.New(rand.NewPCG(uint64(n), 1))
+			for range tries {
+				if said := compare(v.Root, delta, steps[random.IntN(len(steps))], steps[random.IntN(len(steps))], random, states...); said != "" {
+					t.Errorf("%s\n%s\n%s", query, algebra.Format(delta, v.columns), said)
+					break
+				}
 			}
 		}
+	}
+	if stateful < 100 {
+		t.Errorf("%d queries have states", stateful)
 	}
 }
 
@@ -130,8 +140,8 @@ func transitions() []transition {
 	return all
 }
 
-// compare says how a delta differs from the difference that changes of both tables make; nothing if it does not.
-func compare(root, delta algebra.Node, l, r transition, random *rand.Rand) (said string) {
+// compare says how a delta, which may read states, differs from the difference that changes of both tables make; nothing if it does not.
+func compare(root, delta algebra.Node, l, r transition, random *rand.Rand, states ...*State) (said string) {
 	state := fmt.Sprintf("l = %v after %v, r = %v after %v", l.now, l.changes, r.now, r.changes)
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -141,6 +151,10 @@ func compare(root, delta algebra.Node, l, r transition, random *rand.Rand) (said
 	moment, earlier := random.IntN(3), random.IntN(3)
 	after := world{moments: map[string]int{"clock": moment, "clock before": earlier}, now: map[string]zset{"l": l.now, "r": r.now}, changes: map[string]zset{"l": l.changes, "r": r.changes}, done: map[algebra.Node]zset{}, some: map[algebra.Node]zset{}}
 	before := world{moments: map[string]int{"clock": earlier}, now: map[string]zset{"l": l.now.minus(l.changes), "r": r.now.minus(r.changes)}, done: map[algebra.Node]zset{}, some: map[algebra.Node]zset{}}
+	for _, s := range states {
+		now, was := after.evaluate(s.of.Root), before.evaluate(s.of.Root)
+		after.now[s.Name()], after.now[s.relation.Before.Name], after.changes[s.Name()] = now, was, now.minus(was)
+	}
 	want := after.evaluate(root).minus(before.evaluate(root))
 	got := zset{}
 	if delta != nil {

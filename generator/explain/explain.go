@@ -80,6 +80,20 @@ func (t Table) picture(stage string) (p *page.Picture) {
 	return p
 }
 
+// states are pictures of the groups that are stored beside the rows.
+func (t Table) states() []page.Panel {
+	var panels []page.Panel
+	for _, state := range t.View.States {
+		state.Tree(func(root algebra.Node, columns *algebra.Columns) string {
+			panels = append(panels, page.Panel{Title: stateTitle(state), Picture: draw(root, columns, state.Rule)})
+			return ""
+		})
+	}
+	return panels
+}
+
+func stateTitle(s *ivm.State) string { return s.Name() + ", which is stored beside the rows" }
+
 // title says what the picture of a stage shows.
 func (t Table) title(stage string) string {
 	what := "Its change"
@@ -104,6 +118,9 @@ func (t Table) svg(stage string) string {
 	for _, s := range stages {
 		if p := t.picture(s); p != nil {
 			panels = append(panels, page.Panel{Title: t.title(s), Picture: p})
+		}
+		if s == StageResolve {
+			panels = append(panels, t.states()...)
 		}
 	}
 	label := "How " + t.Name + " is maintained"

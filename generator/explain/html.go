@@ -79,6 +79,11 @@ func (t Table) trees(stage string) []tree {
 		text := page.ColumnNumber.ReplaceAllString(p.Body(), "") // differentiation gives columns new numbers
 		trees = append(trees, tree{Title: t.title(s), SVG: template.HTML(drawn), Same: text == before})
 		before = text
+		if s == StageResolve {
+			for _, state := range t.states() {
+				trees = append(trees, tree{Title: state.Title, SVG: template.HTML(page.SVG(state.Title, page.Panel{Picture: state.Picture}))})
+			}
+		}
 	}
 	return trees
 }

@@ -18,6 +18,9 @@ func (t Table) text(stage string, draw ivm.Draw) string {
 	}
 	fmt.Fprintf(&out, "reads: %s\n", t.reads())
 	out.WriteString(t.costText())
+	for _, state := range t.View.States {
+		fmt.Fprintf(&out, "\n%s\n%s", stateTitle(state), state.Tree(draw))
+	}
 	for _, stage := range Stages {
 		if text := t.stageText(stage, draw); text != "" {
 			fmt.Fprintf(&out, "\n%s\n%s", stage, text)

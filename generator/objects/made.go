@@ -52,17 +52,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 		made = append(made, ownTable(view, i))
 	}
 	for _, i := range view.Inboxes {
-		on, definition := []string{i.Table.String()}, fmt.Sprint(i.MaxRetries, i.DeadLetter, i.Retry != nil)
-		if i.Own != nil {
-			on = append(on, i.Rows.String())
-		}
-		if i.Own != nil && i.Ordering != nil {
-			definition += " " + i.BacklogID()
-		}
-		made = append(made, upgrade.Made{
-			Kind: "counts of inbox", Name: i.Name, On: on, Definition: definition,
-			Recreate: fmt.Sprintf("select %s.pgt_inbox_rebuild(%s);\n", view.Internal(), sqltext.Literal(i.Name)), Lock: "SHARE ROW EXCLUSIVE on the inbox, as long as it is counted",
-		})
+		made = append(made, countsOf(view, i))
 	}
 	for _, t := range view.StreamTables {
 		for _, role := range t.Grants {
@@ -74,6 +64,9 @@ func madeOf(view render.Extension) []upgrade.Made {
 				Kind: "index", Name: index.Name.Plain(), Definition: index.Key(), Drop: drop, Recreate: drop, Lock: "SHARE on what it is of, as long as it takes to read it all",
 				On: []string{t.Rows.String()}, Relations: []upgrade.Relation{relation("index", index.Name, "")},
 			})
+		}
+		for _, state := range t.States {
+			made = append(made, stateOf(view, t, state))
 		}
 		shadow := render.Must("shadow/stream_table.sql", t)
 		t.Outbox, t.Grants, t.Indexes = nil, nil, nil // they change nothing of what it holds
@@ -95,6 +88,30 @@ func madeOf(view render.Extension) []upgrade.Made {
 		made = append(made, consumerGroup(view, g))
 	}
 	return made
+}
+
+// countsOf are the counts of an inbox, which are made anew where messages count otherwise.
+func countsOf(view render.Extension, i render.Inbox) upgrade.Made {
+	on, definition := []string{i.Table.String()}, fmt.Sprint(i.MaxRetries, i.DeadLetter, i.Retry != nil)
+	if i.Own != nil {
+		on = append(on, i.Rows.String())
+	}
+	if i.Own != nil && i.Ordering != nil {
+		definition += " " + i.BacklogID()
+	}
+	return upgrade.Made{
+		Kind: "counts of inbox", Name: i.Name, On: on, Definition: definition,
+		Recreate: fmt.Sprintf("select %s.pgt_inbox_rebuild(%s);\n", view.Internal(), sqltext.Literal(i.Name)), Lock: "SHARE ROW EXCLUSIVE on the inbox, as long as it is counted",
+	}
+}
+
+// stateOf is the table of a state. attach() creates it where it is missing, and the next refresh fills it with the rows.
+func stateOf(view render.Extension, t, state render.StreamTable) upgrade.Made {
+	drop := dropOwn(view, state.Rows)
+	return upgrade.Made{
+		Kind: "state of stream table", Name: t.ID() + " " + state.Rows.Name, Definition: strings.Join(state.CreateStore(), ";\n"), Drop: drop, Recreate: drop,
+		Lock: "ACCESS EXCLUSIVE on it, for a moment", Relations: stateRelations(state),
+	}
 }
 
 // ownTable is what attach() creates on the table of a user that an inbox is over. What changed is detached first.

@@ -42,6 +42,12 @@ func tableRelations(t render.StreamTable) []upgrade.Relation {
 	return relations
 }
 
+func stateRelations(t render.StreamTable) []upgrade.Relation {
+	return []upgrade.Relation{
+		relation("table", t.Rows, "", notNull(t.Rows, t.NotNull...)...), relation("index", t.KeyIndex, ""), relation("index", t.LookupIndex, ""), relation("index", t.HashIndex, ""),
+	}
+}
+
 func outboxRelations(o render.Outbox) []upgrade.Relation {
 	return []upgrade.Relation{
 		relation("table", o.Table, o.Comment(), notNull(o.Table, "id", "pgt_id", "refresh_id", "created_at", "inserted_count", "deleted_count", "is_claim_check", "payload")...),

@@ -14,7 +14,7 @@ import (
 func (p *planner) names(t *spec.StreamTable, view *ivm.Plan) render.StreamTableNames {
 	base := p.base(t)
 	names := render.StreamTableNames{
-		Table: render.Name(t.Relation), Rows: p.in(base + "_rows"), Old: p.in(base + "_rows_old"),
+		Table: render.Name(t.Relation), Base: base, Rows: p.in(base + "_rows"), Old: p.in(base + "_rows_old"),
 		State: p.in("pgt_stream_table_state"), History: schemasOf(p.spec).In("pgt_refresh_history"), ChangeNo: p.in("pgt_change_no"),
 		KeyIndex: p.in(base + "_key"), LookupIndex: p.in(base + "_lookup"), HashIndex: p.in(base + "_hash"),
 		ApplyFn: p.in(base + "_apply"), RecomputeFn: p.in(base + "_recompute"), ComputedFn: p.in(base + "_computed"),

@@ -174,6 +174,9 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 		if r.Clock {
 			return "(select s.moment from " + t.State.String() + " s where s.stream_table = __self)"
 		}
+		if r.Before != nil {
+			return r.Name + "_delta"
+		}
 		if names[r] == "" {
 			source, need := *p.sources[r], view.Need(r)
 			source.Bounded = t.AtCommit
@@ -195,7 +198,27 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 	if view.Reads > 1 || view.Strategy == ivm.RescanKeys || view.Apply.Repeats() {
 		tables.Few = "__few"
 	}
-	t.Delta = view.Apply.Lines(tables)
+	if len(view.States) > 0 {
+		tables.Few = "__few"
+	}
+	statement := view.Apply.Lines(tables)
+	for _, state := range view.States {
+		stored := p.stateTable(t, state)
+		tables.Stored = stored.Rows.String()
+		t.States = append(t.States, stored)
+		t.Delta = append(t.Delta, state.Lines(tables, statement)...)
+	}
+	t.Delta = append(t.Delta, statement...)
+}
+
+// stateTable is what templates know of the table of a state.
+func (p *planner) stateTable(of *render.StreamTable, state *ivm.State) render.StreamTable {
+	in := func(suffix string) render.Name { return p.in(of.Base + "_" + state.Name() + suffix) }
+	return render.StreamTable{
+		Extension: of.Extension, Schemas: of.Schemas, Path: of.Path, Storage: storage(state.Plan), As: state.Name() + "_",
+		StreamTableNames: render.StreamTableNames{Rows: in(""), KeyIndex: in("_key"), LookupIndex: in("_lookup"), HashIndex: in("_hash")},
+		Refresh:          render.Refresh{RowsSQL: state.Recompute.Rows()},
+	}
 }
 
 // reason says why a stream table is recomputed.

@@ -58,15 +58,16 @@ func (c *compiler) view(n int) *ivm.Plan {
 		return nil
 	}
 	if q := c.parsed[n]; q != nil {
-		return ivm.CompileParsed(q, query.Text, query.Pos, c.known, c.limits(n), c.errs)
+		return ivm.CompileParsed(q, query.Text, query.Pos, c.known, c.options(n), c.errs)
 	}
 	return ivm.Compile(query.Text, query.Pos, c.known, c.errs)
 }
 
-// limits says which rows are stored of a query with LIMIT. What others read must be what people see.
-func (c *compiler) limits(n int) ivm.Limits {
+// options say what is stored of a query. Of one with LIMIT, what others read must be what people see.
+func (c *compiler) options(n int) ivm.Options {
 	t := &c.spec.StreamTables[n]
-	return ivm.Limits{All: t.RefreshMode != spec.RefreshFull && t.Outbox == nil && !c.isFollowed(n), Cheap: t.RefreshMode == spec.RefreshAuto}
+	auto := t.RefreshMode == spec.RefreshAuto
+	return ivm.Options{States: (auto || t.RefreshMode == spec.RefreshDifferential) && c.spec.Extension.Target == spec.TargetPostgres, All: t.RefreshMode != spec.RefreshFull && t.Outbox == nil && !c.isFollowed(n), Cheap: auto}
 }
 
 // isFollowed reports whether another stream table may follow the changes of one.

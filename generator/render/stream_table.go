@@ -18,19 +18,22 @@ type StreamTable struct {
 	Refresh
 	Timing
 	Paths
-	ImmediateMode          // in immediate mode
-	Outbox        *Outbox  // that it has or can be given; nil if the extension has none
-	Publishes     bool     // for a statement that writes its changes to Outbox
-	Grants        []string // roles that may read it
+	States        []StreamTable // groups within its query that are stored beside its rows
+	As            string        // of a state: what the names of its common table expressions begin with
+	ImmediateMode               // in immediate mode
+	Outbox        *Outbox       // that it has or can be given; nil if the extension has none
+	Publishes     bool          // for a statement that writes its changes to Outbox
+	Grants        []string      // roles that may read it
 }
 
 // StreamTableNames are those of a stream table and of what is made for it.
 type StreamTableNames struct {
-	Table       Name // what users see: a view over Rows
-	Rows        Name // where the rows are stored
-	Old         Name // where those of an older definition are, which users see until Rows is filled
-	Shape       Name // an empty table whose rows Rows has as values, where only the server knows the query's columns; otherwise empty
-	State       Name // the table with a row for each stream table
+	Table       Name   // what users see: a view over Rows
+	Base        string // what names of objects that are made for it begin with
+	Rows        Name   // where the rows are stored
+	Old         Name   // where those of an older definition are, which users see until Rows is filled
+	Shape       Name   // an empty table whose rows Rows has as values, where only the server knows the query's columns; otherwise empty
+	State       Name   // the table with a row for each stream table
 	History     Name
 	ChangeNo    Name
 	KeyIndex    Name

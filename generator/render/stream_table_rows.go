@@ -58,6 +58,9 @@ func (t StreamTable) Stores() []Name {
 	if t.Shape.Name != "" {
 		stores = append(stores, t.Shape)
 	}
+	for _, state := range t.States {
+		stores = append(stores, state.Rows)
+	}
 	return stores
 }
 

@@ -85,7 +85,7 @@ func Single(n Node) bool {
 	case *Aggregate:
 		return n.Global && len(n.Keys) == 0
 	case *Source:
-		return IsClock(n)
+		return n.Table.OneRow()
 	case *Values:
 		return len(n.Rows) == 1
 	case *Project:

@@ -1,10 +1,14 @@
 package algebra
 
-import "github.com/pgsluice/sluice/ivm/catalog"
-
-// Earlier is the clock as it was in the refresh before, with its column under a number of its own or the same one.
-func (n *Source) Earlier(as ColID) *Source {
-	return &Source{Table: catalog.ClockBefore, Cols: []SourceCol{{ID: as, Attr: n.Cols[0].Attr}}}
+// Renamed is a source with columns under other numbers, those that have one.
+func (n *Source) Renamed(as map[ColID]ColID) *Source {
+	renamed := &Source{Table: n.Table}
+	for _, c := range n.Cols {
+		if id := as[c.ID]; id != 0 {
+			renamed.Cols = append(renamed.Cols, SourceCol{ID: id, Attr: c.Attr})
+		}
+	}
+	return renamed
 }
 
 // IsClock reports whether a node is the clock.

@@ -1,11 +1,14 @@
 package catalog
 
 // Clock is a relation of one row, the moment as of which a stream table is refreshed, and ClockBefore has that of the refresh before. No DDL makes them.
-var Clock, ClockBefore = clock("clock"), clock("clock before")
+var (
+	ClockBefore = clock("clock before", nil)
+	Clock       = clock("clock", ClockBefore)
+)
 
-func clock(name string) *Relation {
+func clock(name string, before *Relation) *Relation {
 	return &Relation{
-		Name: name, Kind: Table, Key: []int{}, Clock: true,
+		Name: name, Kind: Table, Key: []int{}, Clock: true, Before: before,
 		Columns: []Column{{Name: "moment", Type: "timestamp with time zone", NotNull: true, Equality: HashedEquality}},
 	}
 }

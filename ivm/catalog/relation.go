@@ -50,7 +50,8 @@ type Relation struct {
 	RowSecurity bool // what is read depends on who reads
 	Open        bool // it has columns besides, which only the server knows
 	Distributed *Distribution
-	Clock       bool // it is Clock
+	Clock       bool      // it is Clock
+	Before      *Relation // as it was in the refresh before, where that can be read: of the clock, and of what is stored beside the rows of a view
 
 	Query      string   // of a view
 	Comment    string   // on a view
@@ -104,6 +105,9 @@ func (r *Relation) PartOfOthers() bool {
 	})
 }
 
+// OneRow reports whether the relation has exactly one row, whatever tables hold.
+func (r *Relation) OneRow() bool { return r.Key != nil && len(r.Key) == 0 }
+
 // Column returns the index of a column, or -1.
 func (r *Relation) Column(column string) int {
 	return slices.IndexFunc(r.Columns, func(c Column) bool { return c.Name == column })
@@ -122,7 +126,12 @@ func (r *Relation) ColumnNames() []string {
 func (r *Relation) QueryPos(offset int) diag.Pos { return r.source.Pos(r.queryAt + offset) }
 
 // SQLName is the qualified name, quoted where needed.
-func (r *Relation) SQLName() string { return sqltext.Qualified(r.Schema, r.Name) }
+func (r *Relation) SQLName() string {
+	if r.Schema == "" { // a part of a statement
+		return sqltext.Ident(r.Name)
+	}
+	return sqltext.Qualified(r.Schema, r.Name)
+}
 
 // withInherited returns the relation and all below it, each once.
 func (r *Relation) withInherited(only bool) []*Relation {

@@ -29,8 +29,10 @@ func (c Calculus) local(n algebra.Node, keys []algebra.Item, restrict bool, aske
 		}
 		now, before = c.Restrict(now, keys, affected), c.Restrict(before, keys, affected)
 	}
-	// It needs rows, not signs: what was is turned into a bag.
-	return sum(n.Columns(), []algebra.Node{n.With([]algebra.Node{now}), &algebra.Negate{Input: n.With([]algebra.Node{&algebra.Bag{Input: before}})}})
+	if algebra.Earlier(input) == nil { // it needs rows, not signs: what was is turned into a bag
+		before = &algebra.Bag{Input: before}
+	}
+	return sum(n.Columns(), []algebra.Node{n.With([]algebra.Node{now}), &algebra.Negate{Input: n.With([]algebra.Node{before})}})
 }
 
 // Affected are the keys of the groups that changes of the input fall into, each

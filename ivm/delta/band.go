@@ -14,8 +14,8 @@ const bandRule = "Δ (L ⋉ s) = Δ L ⋉ (s ⊎ −Δ s) ⊎ B ⋉ s ⊎ −B �
 func (c Calculus) band(n *algebra.Semi, bounds []algebra.Bound, left, right algebra.Node) algebra.Node {
 	now := algebra.Keep(n.Right)
 	before := algebra.Keep(&algebra.Bag{Input: algebra.Before(now, right)})
-	if clock, ok := n.Right.(*algebra.Source); ok {
-		now, before = clock, clock.Earlier(clock.Cols[0].ID)
+	if earlier := algebra.Earlier(n.Right); earlier != nil {
+		now, before = n.Right, earlier
 	}
 	test := func(rows, of algebra.Node) algebra.Node { return n.With([]algebra.Node{rows, of}) }
 	var terms []algebra.Node
@@ -92,8 +92,8 @@ func (c Calculus) values(on []algebra.Scalar, now, before algebra.Node) (pair al
 		}
 	}
 	join := &algebra.Join{Left: now, Right: &algebra.Kept{Input: renamed}} // a relation of its own, as both have the same columns
-	if clock, ok := before.(*algebra.Source); ok {
-		join.Right = clock.Earlier(again[clock.Cols[0].ID])
+	if s, ok := before.(*algebra.Source); ok {
+		join.Right = s.Renamed(again)
 	}
 	if len(same) == len(again) {
 		join.On = []algebra.Scalar{{Expr: sqltext.IsNotTrue(sqltext.And(same...))}}

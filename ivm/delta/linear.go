@@ -21,7 +21,7 @@ func (c Calculus) source(n *algebra.Source) algebra.Node {
 		return nil
 	}
 	if algebra.IsClock(n) {
-		return algebra.Before(n, n.Earlier(n.Cols[0].ID))
+		return algebra.Less(n, algebra.Earlier(n))
 	}
 	return &algebra.Changes{Of: n}
 }

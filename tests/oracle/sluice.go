@@ -35,9 +35,17 @@ func (Sluice) Install(ctx context.Context, conn *pgx.Conn, schemaDDL string, vie
 	return err
 }
 
-// Refresh implements Subject.
+// Refresh implements Subject. One that finds its changes wrong, and recomputes, is an error.
 func (Sluice) Refresh(ctx context.Context, conn *pgx.Conn, view string) error {
-	return run(ctx, conn, "select * from sl.refresh_stream_table("+literal(view)+")")
+	var reason string
+	err := conn.QueryRow(ctx, "select r.refresh_id::text from sl.refresh_stream_table($1) r", view).Scan(&reason)
+	if err == nil {
+		err = conn.QueryRow(ctx, "select coalesce(max(h.reason), '') from sl.pgt_refresh_history h where h.refresh_id = $1::uuid", reason).Scan(&reason)
+	}
+	if err == nil && strings.Contains(reason, "out of sync") {
+		err = fmt.Errorf("%s was recomputed: %s", view, reason)
+	}
+	return err
 }
 
 // Relation implements Subject.

@@ -79,7 +79,7 @@ func read(t *testing.T, visit func(t *testing.T, f *file, c *construct) string) 
 		if err != nil {
 			d.Fatalf(t, "%v", err)
 		}
-		c.plan = ivm.CompileParsed(parsed, query, diag.WholeFile("query.sql", query).Pos, known, ivm.Limits{All: true}, errs)
+		c.plan = ivm.CompileParsed(parsed, query, diag.WholeFile("query.sql", query).Pos, known, ivm.Options{All: true, States: true}, errs)
 		if c.plan == nil {
 			c.refused = &errs.Errors()[0]
 		}
@@ -178,18 +178,18 @@ func (c *construct) outcome() string {
 // rules are those that the operators of the view follow, by their numbers in docs/coverage.md.
 func (c *construct) rules() []string {
 	var all []string
-	c.plan.Tree(func(root algebra.Node, _ *algebra.Columns) string {
-		algebra.Walk(root, func(n algebra.Node) {
-			for _, number := range strings.Fields(ruleOf(c.plan.Rule(n))) {
-				if !slices.Contains(all, number) {
-					all = append(all, number)
-				}
-			}
+	plans := []*ivm.Plan{c.plan}
+	for _, state := range c.plan.States {
+		plans = append(plans, state.Plan)
+	}
+	for _, plan := range plans {
+		plan.Tree(func(root algebra.Node, _ *algebra.Columns) string {
+			algebra.Walk(root, func(n algebra.Node) { all = append(all, strings.Fields(ruleOf(plan.Rule(n)))...) })
+			return ""
 		})
-		return ""
-	})
+	}
 	slices.Sort(all)
-	return all
+	return slices.Compact(all)
 }
 
 // ruleOf are the numbers of a rule.

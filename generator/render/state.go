@@ -1,0 +1,39 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+)
+
+// AnyStates reports whether a stream table stores groups beside its rows.
+func (p Plan) AnyStates() bool {
+	return p.any(func(t StreamTable) bool { return len(t.States) > 0 })
+}
+
+// StateTables are the names of the tables of its states.
+func (t StreamTable) StateTables() []string {
+	var names []string
+	for _, state := range t.States {
+		names = append(names, state.Rows.String())
+	}
+	return names
+}
+
+// StateStatements are the statements that create those tables, empty.
+func (t StreamTable) StateStatements() []string {
+	var statements []string
+	for _, s := range t.States {
+		statements = append(statements, s.CreateStore()...)
+	}
+	return statements
+}
+
+// CreateStore are the statements that create the table of a state, empty, where it is missing.
+func (t StreamTable) CreateStore() []string {
+	create := fmt.Sprintf("create table if not exists %s%s as\nselect %s\nfrom %s\nwith no data", t.Rows, t.StoredWith(), t.StoredColumns(), t.StoredFrom())
+	statements := []string{create}
+	for _, index := range t.RowIndexes() {
+		statements = append(statements, strings.Replace(index, "index ", "index if not exists ", 1))
+	}
+	return statements
+}
