@@ -26,7 +26,7 @@ type Plan struct {
 	Strategy  Strategy
 	Storage   Storage   // the state: how rows are stored
 	Apply     Statement // finds how stored rows change after changes of all kinds; the last relation is delta, or found for groups that are merged
-	States    []*State  // what WithStates keeps beside the rows
+	States    []*State  // what is stored beside the rows
 	Raw       bool      // Apply may read log rows as they are, several alike and some that cancel each other, once
 	AddsUp    bool      // groups add them up like that
 	Recompute Recomputation

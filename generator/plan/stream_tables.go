@@ -195,10 +195,7 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 	}
 	t.Moves = view.Moves != nil
 	tables := ivm.Tables{Log: log, Stored: t.Rows.String(), Raw: view.Raw}
-	if view.Reads > 1 || view.Strategy == ivm.RescanKeys || view.Apply.Repeats() {
-		tables.Few = "__few"
-	}
-	if len(view.States) > 0 {
+	if view.Reads > 1 || view.Strategy == ivm.RescanKeys || view.Apply.Repeats() || len(view.States) > 0 {
 		tables.Few = "__few"
 	}
 	statement := view.Apply.Lines(tables)
