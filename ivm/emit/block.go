@@ -19,6 +19,7 @@ type block struct {
 	exprs    map[algebra.ColID]sqltext.Expr // of columns above the leaves
 	negative bool
 	outer    *block // whose rows this one tests
+	tested   bool   // no more is asked of it than whether it has a row, and all rows count once
 }
 
 // item is a leaf under an alias.
@@ -67,6 +68,10 @@ func (b *block) fold(n algebra.Node) {
 		b.fold(n.Input)
 		b.negative = !b.negative
 	default:
+		if bag, ok := n.(*algebra.Bag); ok && b.tested {
+			b.item(b.w.unrepeated(bag))
+			return
+		}
 		b.item(b.w.read(n))
 	}
 }

@@ -24,7 +24,7 @@ func (b *block) semi(n *algebra.Semi) {
 	}
 	for _, from := range branches {
 		inner := b.w.block(nil)
-		inner.outer = b
+		inner.outer, inner.tested = b, b.w.countsOnce(n.Right)
 		inner.fold(from.Input)
 		for i, id := range n.Right.Columns() {
 			if id != from.Cols[i] {

@@ -1277,14 +1277,18 @@ create function sales_internal.pgt_recompute_reason(c sales_internal.pgt_stream_
 as $function$
 declare
     v_few    boolean;
+    v_worth  bigint; -- so many take as long to follow as recomputing took
     v_log    record;
     v_most   bigint;
     v_new    bigint;
 begin
     -- The numbers of log rows show that few are new, unless transactions were in progress then: their rows have lower numbers.
+    -- Joins and nested groups may make recomputing cheaper long before the share; below 5 ms nobody would notice.
     select pg_sequence_last_value('sales_internal.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) =
-        pg_snapshot_xmax(s.seen)
-    into v_few
+        pg_snapshot_xmax(s.seen),
+           case when s.recompute_ms > 0 and s.follow_ms > 0 then greatest(1000, greatest(s.recompute_ms, 5) / greatest(s.follow_ms, 1e-6))
+               end
+    into v_few, v_worth
     from sales_internal.pgt_stream_table_state s
     where s.stream_table = c.stream_table;
     changed := 0::bigint;
@@ -1302,23 +1306,22 @@ begin
         join sales_internal.pgt_source_config s on s.source = f.source
         order by f.place
     loop
-        v_most := case when c.recompute_share is not null and v_few is not true then v_log.most end;
+        -- No more are counted than it takes to decide: to count a million changes takes longer than some queries.
+        v_most := case when c.recompute_share is not null and v_few is not true then least(v_log.most, v_worth) end;
         execute format('select %I.%I($1, $2)', 'sales_internal', v_log.count_function)
         into v_new
         using c.stream_table, greatest(v_most, c.fuse) + 1;
         changed := changed + v_new;
         if v_new > v_most then
-            -- Where so much has changed, computing everything is cheaper.
-            reason := coalesce(reason, format('many changed rows of %s', v_log.source));
+            reason := coalesce(reason, case
+                when v_most = v_worth then format('more than %s changed rows take longer to follow, as before', v_worth)
+                else format('many changed rows of %s', v_log.source)
+            end);
             exit when c.fuse is null;
         end if;
     end loop;
-    -- Joins and nested groups may make it cheaper long before; below 50 ms nobody would notice.
-    if reason is null and c.recompute_share is not null and changed > 1000 then
-        select format('%s changed rows take longer to follow, as before', changed)
-        into reason
-        from sales_internal.pgt_stream_table_state s
-        where s.stream_table = c.stream_table and changed * s.follow_ms > greatest(s.recompute_ms, 50);
+    if reason is null and c.recompute_share is not null and changed > v_worth then
+        reason := format('more than %s changed rows take longer to follow, as before', v_worth);
     end if;
 end;
 $function$;
@@ -1529,6 +1532,7 @@ create function sales_internal.pgt_tick(p_stream_table text)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan -- for all that it calls: else the first five plan anew
 as $function$
 declare
     v_started timestamptz := clock_timestamp();
@@ -1608,6 +1612,7 @@ create function sales.refresh_stream_table(p_name text)
     returns table (refresh_id uuid, mode text, inserted bigint, deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan -- for all that it calls: else the first five plan anew
 as $function$
 #variable_conflict use_column
 declare
@@ -4032,4 +4037,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'e21bb12fe435d6acef9c5ddbbbfc3b1f', 'extension');
+values ('sales', '1.0.0', '123ad53f5783d05367ed1599b67a9b19', 'extension');

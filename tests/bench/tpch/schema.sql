@@ -1,4 +1,4 @@
--- The tables of TPC-H, with indexes on what refers to other tables. A workload derived from TPC-H: results are none of that benchmark.
+-- The tables of TPC-H, with indexes on what refers to other tables, and those that explain advises for the queries. A workload derived from TPC-H: results are none of that benchmark.
 create table region (r_regionkey int primary key, r_name char(25) not null, r_comment varchar(152));
 create table nation (n_nationkey int primary key, n_name char(25) not null, n_regionkey int not null, n_comment varchar(152));
 create table part (
@@ -35,3 +35,5 @@ create index on partsupp (ps_suppkey);
 create index on orders (o_custkey);
 create index on lineitem (l_partkey, l_suppkey);
 create index on lineitem (l_suppkey);
+create index on customer (c_acctbal);
+create index on part (p_brand, p_type, p_size);
