@@ -1286,8 +1286,10 @@ begin
     -- Joins and nested groups may make recomputing cheaper long before the share; below 5 ms nobody would notice.
     select pg_sequence_last_value('sales_internal.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) =
         pg_snapshot_xmax(s.seen),
-           case when s.recompute_ms > 0 and s.follow_ms > 0 then greatest(1000, greatest(s.recompute_ms, 5) / greatest(s.follow_ms, 1e-6))
-               end
+           case
+               when s.recompute_ms > 0 and s.follow_ms > 0 then
+                   greatest(1000, greatest(s.recompute_ms, 5) / greatest(s.follow_ms, 1e-6))::bigint
+           end
     into v_few, v_worth
     from sales_internal.pgt_stream_table_state s
     where s.stream_table = c.stream_table;
@@ -1362,6 +1364,78 @@ begin
 end;
 $function$;
 
+-- Applies to a stream table what has changed in its sources. reason: why it must be recomputed instead; null if it is up to date.
+-- Reads change logs and writes what the apply function writes. p_changed: how many rows have changed, if they were counted.
+create function sales_internal.pgt_refresh_differential(c sales_internal.pgt_stream_table_config, p_changed bigint, out inserted bigint,
+    out deleted bigint, out reason text)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_looked pg_snapshot := pg_current_snapshot();
+    v_no     bigint := nextval('sales_internal.pgt_change_no'::regclass);
+    v_unread bigint := 0::bigint;
+    v_count  name;
+    v_since  timestamptz;
+begin
+    select 0::bigint, 0::bigint into inserted, deleted;
+    for v_count in select s.count_function from sales_internal.pgt_source_config s where s.source = any (c.follows) loop
+        execute format('select greatest($1, %I.%I($2, 1001))', 'sales_internal', v_count) into v_unread using v_unread, c.stream_table;
+    end loop;
+    if v_unread = 0 then -- changes that were committed since v_looked are left to the next refresh
+        perform sales_internal.pgt_applied(c.stream_table, v_looked, v_no);
+        return;
+    end if;
+    v_since := clock_timestamp();
+    execute format('select * from %I.%I($1, $2)', 'sales_internal', c.apply_function) into inserted, deleted using v_unread, v_looked;
+    if c.recompute_share is not null and p_changed > 1000 then
+        update sales_internal.pgt_stream_table_state s
+        set follow_ms = 1000 * extract(epoch from clock_timestamp() - v_since) / p_changed
+        where s.stream_table = c.stream_table;
+    end if;
+exception when sqlstate 'SLR01' or data_exception or integrity_constraint_violation or raise_exception then
+    -- A truncated table may have the same keys again; and an expression may fail for rows that were added and removed since.
+    reason := sqlerrm;
+end;
+$function$;
+
+-- Recomputes a stream table. An error if rows of sources in p_unkeyed, which have lost a unique key, are not unique any more.
+create function sales_internal.pgt_refresh_full(c sales_internal.pgt_stream_table_config, p_unkeyed text[], out inserted bigint, out
+    deleted bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_since   timestamptz := clock_timestamp();
+    v_keyless record;
+    v_shared  boolean;
+begin
+    for v_keyless in
+        select s.source, r.unique_on, format('%I.%I', s.source_schema, s.source_name)::regclass as relation
+        from sales_internal.pgt_source_config s
+        join sales_internal.pgt_source_reader r using (source)
+        where c.apply_function is not null and r.stream_table = c.stream_table and s.source = any (p_unkeyed)
+    loop
+        execute format('select exists (select from %s k group by %s having count(*) > 1)',
+            v_keyless.relation, (select string_agg('k.' || quote_ident(u.name), ', ') from unnest(v_keyless.unique_on) u (name)))
+        into v_shared;
+        if v_shared then
+            raise exception using errcode = '23505',
+                message = format('rows of source %s share %s', v_keyless.source, array_to_string(v_keyless.unique_on, ', ')),
+                detail = format('Stream table %s finds rows by it, as there was a unique key.', c.stream_table),
+                hint = 'Make it unique again, or change the spec or its DDL to match the catalog, generate and apply.';
+        end if;
+    end loop;
+    execute format('select * from %I.%I()', 'sales_internal', c.recompute_function) into inserted, deleted;
+    if c.recompute_share is not null then
+        update sales_internal.pgt_stream_table_state s
+        set recompute_ms = 1000 * extract(epoch from clock_timestamp() - v_since),
+            follow_ms = 0.9 * s.follow_ms -- so that following is tried again some time
+        where s.stream_table = c.stream_table;
+    end if;
+end;
+$function$;
+
 -- Refreshes a stream table, by its changes if it can, and notes the refresh if something changed or p_always is true.
 -- Locks its row in pgt_stream_table_state; sources in immediate mode alone, but see pgt_lock_paths.
 -- p_commits: the transaction commits, so only what it wrote itself is applied, and only if transactions maintain the stream table.
@@ -1378,14 +1452,7 @@ declare
     v_reason  text; -- to recompute it
     v_in_step boolean := false;
     v_changed bigint;
-    v_since   timestamptz;
-    v_looked  pg_snapshot;
-    v_no      bigint;
-    v_unread  bigint;
-    v_count   name;
     v_unkeyed text[];
-    v_keyless record;
-    v_shared  boolean;
 begin
     select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
     refresh_id := gen_random_uuid();
@@ -1432,35 +1499,7 @@ begin
     end if;
     if c.apply_function is not null and v_reason is null then
         mode := c.effective_mode;
-        inserted := 0;
-        deleted := 0;
-        v_looked := pg_current_snapshot();
-        v_no := nextval('sales_internal.pgt_change_no'::regclass);
-        v_unread := 0;
-        for v_count in select s.count_function from sales_internal.pgt_source_config s where s.source = any (c.follows) loop
-            execute format('select greatest($1, %I.%I($2, 1001))', 'sales_internal', v_count)
-            into v_unread
-            using v_unread, p_stream_table;
-        end loop;
-        if v_unread = 0 then -- changes that were committed since v_looked are left to the next refresh
-            perform sales_internal.pgt_applied(p_stream_table, v_looked, v_no);
-        end if;
-        v_since := clock_timestamp();
-        begin
-            if v_unread > 0 then
-                execute format('select * from %I.%I($1, $2)', 'sales_internal', c.apply_function)
-                into inserted, deleted
-                using v_unread, v_looked;
-            end if;
-            if c.recompute_share is not null and v_changed > 1000 then
-                update sales_internal.pgt_stream_table_state s
-                set follow_ms = 1000 * extract(epoch from clock_timestamp() - v_since) / v_changed
-                where s.stream_table = p_stream_table;
-            end if;
-        exception when sqlstate 'SLR01' or data_exception or integrity_constraint_violation or raise_exception then
-            -- A truncated table may have the same keys again; and an expression may fail for rows that were added and removed since.
-            v_reason := sqlerrm;
-        end;
+        select r.* into inserted, deleted, v_reason from sales_internal.pgt_refresh_differential(c, v_changed) r;
     end if;
     if c.apply_function is null or v_reason is not null then
         mode := 'full';
@@ -1468,30 +1507,7 @@ begin
             update sales_internal.pgt_stream_table_state s set in_step = null where s.stream_table = p_stream_table and s.in_step is not
                 null;
         end if;
-        v_since := clock_timestamp();
-        for v_keyless in
-            select s.source, r.unique_on, format('%I.%I', s.source_schema, s.source_name)::regclass as relation
-            from sales_internal.pgt_source_config s
-            join sales_internal.pgt_source_reader r using (source)
-            where c.apply_function is not null and r.stream_table = p_stream_table and s.source = any (v_unkeyed)
-        loop
-            execute format('select exists (select from %s k group by %s having count(*) > 1)',
-                v_keyless.relation, (select string_agg('k.' || quote_ident(u.name), ', ') from unnest(v_keyless.unique_on) u (name)))
-            into v_shared;
-            if v_shared then
-                raise exception using errcode = '23505',
-                    message = format('rows of source %s share %s', v_keyless.source, array_to_string(v_keyless.unique_on, ', ')),
-                    detail = format('Stream table %s finds rows by it, as there was a unique key.', p_stream_table),
-                    hint = 'Make it unique again, or change the spec or its DDL to match the catalog, generate and apply.';
-            end if;
-        end loop;
-        execute format('select * from %I.%I()', 'sales_internal', c.recompute_function) into inserted, deleted;
-        if c.recompute_share is not null then
-            update sales_internal.pgt_stream_table_state s
-            set recompute_ms = 1000 * extract(epoch from clock_timestamp() - v_since),
-                follow_ms = 0.9 * s.follow_ms -- so that following is tried again some time
-            where s.stream_table = p_stream_table;
-        end if;
+        select r.* into inserted, deleted from sales_internal.pgt_refresh_full(c, v_unkeyed) r;
         if v_in_step and v_reason = 'a source was truncated' then
             -- Its new file is known then: nothing is to be recomputed because of it.
             update sales_internal.pgt_source_state f
@@ -4037,4 +4053,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '123ad53f5783d05367ed1599b67a9b19', 'extension');
+values ('sales', '1.0.0', '9bb897967914ef53a52f15d2d67b4a2a', 'extension');
