@@ -136,10 +136,15 @@ func equalQueries(t *testing.T, db *pgx.Conn, version string) {
 	}
 	for _, row := range pgtest.Rows(t, db, "select format('%I.%I', pgt_schema, pgt_name), query from pgtrickle.pgt_stream_tables") {
 		exec(t, db, "set search_path = public, pgtrickle")
-		differ := pgtest.One[int64](t, db, fmt.Sprintf("select count(*) from ((table %[1]s except all (%[2]s)) union all ((%[2]s) except all table %[1]s)) d", row[0], row[1]))
+		differ := pgtest.Column[string](t, db, fmt.Sprintf("select d::text from ((select 'is there' as what, * from %[1]s except all select 'is there', q.* from (%[2]s) q) union all (select 'is missing', q.* from (%[2]s) q except all select 'is missing', * from %[1]s)) d", row[0], row[1]))
 		exec(t, db, "reset search_path")
-		if differ != 0 {
-			t.Errorf("%s: %d rows of %s differ from its query", version, differ, row[0])
+		if len(differ) > 0 {
+			t.Errorf("%s: %d rows of %s differ from its query: %q\n%s", version, len(differ), row[0], differ, strings.Join(pgtest.Column[string](t, db, `
+				(select to_jsonb(h)::text from pgtrickle.pgt_refresh_history h where h.stream_table = $1 order by h.started_at desc limit 12)
+				union all
+				select jsonb_build_array(to_jsonb(c), to_jsonb(s))::text
+				from pgtrickle_internal.pgt_stream_table_config c join pgtrickle_internal.pgt_stream_table_state s using (stream_table)
+				where c.stream_table = $1`, row[0]), "\n"))
 		}
 	}
 }
