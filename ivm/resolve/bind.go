@@ -29,6 +29,9 @@ func (r *resolver) bindWith(e sqltext.Expr, s *scope, clause string, subquery fu
 		if ref, ok := e.Ref(); ok {
 			return r.bindRef(e, ref, s), true
 		}
+		if field, ok := r.fieldOf(e, s); ok {
+			return field, true
+		}
 		if sub, ok := e.Subquery(); ok {
 			rel, value := subquery(e, sub)
 			r.subqueryTypes(e, rel)
@@ -69,7 +72,7 @@ func (r *resolver) bindRef(e sqltext.Expr, ref sqltext.Ref, s *scope) sqltext.Ex
 		if t := s.around(ref.Parts); t != nil && t.value != 0 && !ref.Star {
 			return e.Bound(int(t.value))
 		}
-		r.full(ref.Pos, "whole row of a table", "name its columns")
+		r.result.Full = append(r.result.Full, wholeRowReason(r.pos(ref.Pos)))
 		return e
 	}
 	if ref.Star {

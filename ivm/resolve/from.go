@@ -87,7 +87,7 @@ func (r *resolver) tableRef(t *sqltext.TableRef, before *scope) (algebra.Node, *
 	}
 	named := namedTable{
 		name: nameOf(t), columns: r.renameRelation(t.Pos, rel, theTable(nameOf(t)), t.Columns), open: rel.open != nil,
-		stored: table.Kind != catalog.View && table.Kind != catalog.StreamTable,
+		stored: table.Kind != catalog.View && table.Kind != catalog.StreamTable, fields: len(t.Columns) == 0,
 	}
 	if t.Alias == "" {
 		named.schema = table.Schema
@@ -246,7 +246,7 @@ func (r *resolver) rename(at int, columns []column, what string, names []string,
 // under is the scope of a query in FROM: its alias and the names that its columns go by.
 func (rel relation) under(alias string, columns []column) *scope {
 	open := rel.open != nil
-	return &scope{tables: []namedTable{{name: alias, columns: columns, open: open}}, visible: columns, open: open, order: rel.order}
+	return &scope{tables: []namedTable{{name: alias, columns: columns, open: open, fields: true}}, visible: columns, open: open, order: rel.order}
 }
 
 func (rel relation) columns() []column {

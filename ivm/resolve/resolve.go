@@ -55,7 +55,7 @@ func Query(q sqltext.Query, text string, pos func(offset int) diag.Pos, c *catal
 	if rel.open != nil && len(r.result.Full) == 0 && errs.Empty() {
 		r.result.Full = append(r.result.Full, Reason{*rel.open, "columns that only the server knows", "name the columns"})
 	}
-	r.result.Root = rel.node
+	r.result.Root = r.withoutRows(rel.node)
 	if len(r.result.Full) > 0 {
 		r.result.Root = nil
 	}
@@ -66,7 +66,7 @@ func newResolver(text string, pos func(offset int) diag.Pos, c *catalog.Catalog,
 	r := &resolver{
 		catalog: c, columns: columns, errs: errs, result: &Result{}, text: text, pos: pos,
 		types: map[algebra.ColID]string{}, subqueries: map[any][]string{},
-		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, resolved: new(int),
+		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, rows: map[algebra.ColID]rowColumn{}, resolved: new(int),
 	}
 	columns.SetTypes(func(e sqltext.Expr) string { return r.typeOf(algebra.Scalar{Expr: e}) }, c.BaseType)
 	return r
@@ -84,7 +84,8 @@ type resolver struct {
 
 	subqueries map[any][]string       // types of the columns of subqueries in expressions, by their ids
 	sizes      map[algebra.ColID]size // of computed columns
-	resolved   *int                   // how many queries were resolved
+	rows       map[algebra.ColID]rowColumn
+	resolved   *int // how many queries were resolved
 
 	text  string
 	pos   func(offset int) diag.Pos

@@ -27,6 +27,7 @@ type namedTable struct {
 	open         bool          // other columns are not known
 	stored       bool          // a table, which has system columns
 	hidden       string        // its own name, where an alias stands for it
+	fields       bool          // those of its whole row are its columns: a table's row has not the names that an alias gives to columns
 	value        algebra.ColID // what its whole row is, where that is a value, as of a function in FROM that returns values
 }
 

@@ -27,6 +27,9 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	} else {
 		values, windows, rows := &joining{resolver: r, scope: s, from: node}, &windowing{resolver: r, scope: s, order: s.order}, &sets{resolver: r, scope: s}
 		rel = r.project(nil, targets, s, func(t target) algebra.Scalar {
+			if _, _, ok := r.fieldsOf(t.expr, s); ok {
+				return algebra.Scalar{Expr: t.expr}
+			}
 			return rows.bind(t, func(t target) algebra.Scalar { return windows.over(values.bind(t.expr, "")) })
 		})
 		rel.order = s.order.through(rel.node.(*algebra.Project).Items)
@@ -148,6 +151,12 @@ func (r *resolver) star(item sqltext.Target, s *scope) (all []target, known bool
 
 // fields is what (row).* stands for.
 func (r *resolver) fields(item sqltext.Target, s *scope) (all []target, known bool) {
+	if columns, _, ok := r.fieldsOf(item.Expr.Starred(), s); ok {
+		for _, c := range columns {
+			all = append(all, target{name: c.name, expr: sqltext.Column(int(c.id)), at: item.Pos})
+		}
+		return all, true
+	}
 	r.full(item.Expr.At(), "expansion of a row", "name its columns")
 	row := r.resultOf(r.bind(item.Expr.Starred(), s, "").Expr, s)
 	for _, c := range row.Columns {
@@ -175,6 +184,11 @@ func (r *resolver) project(node algebra.Node, targets []target, s *scope, bind f
 		r.measure(item, t.at)
 		p.Items = append(p.Items, item)
 		rel.names, rel.ids, rel.at = append(rel.names, t.name), append(rel.ids, item.ID), append(rel.at, r.pos(t.at))
+	}
+	for _, item := range p.Items {
+		if fields, at, ok := r.fieldsOf(item.Expr.Expr, s); ok {
+			r.rowItems(p, item.ID, fields, at)
+		}
 	}
 	rel.node = p
 	return rel

@@ -31,7 +31,7 @@ var Core = []string{
 
 // Rest is what other SQL the generator knows.
 var Rest = []string{
-	"recursive", "stable functions", "whole row",
+	"recursive", "stable functions", "whole row", "fields of a row",
 }
 
 var inCore = func() map[string]bool {

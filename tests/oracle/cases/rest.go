@@ -18,7 +18,7 @@ func (q *queries) rest(depth int) func() result {
 	}
 	makes := []choice[func(int) (result, bool)]{{3, q.distinctOn}, {3, q.top}}
 	if q.options.All {
-		makes = append(makes, []choice[func(int) (result, bool)]{{2, q.recursive}, {1, q.wholeRow}}...)
+		makes = append(makes, []choice[func(int) (result, bool)]{{2, q.recursive}, {1, q.wholeRow}, {1, q.rowFields}}...)
 	}
 	r, ok := weighted(q.random, makes)(depth)
 	if !ok {
@@ -161,5 +161,23 @@ func (q *queries) wholeRow(int) (result, bool) {
 	}
 	s.outputs.Kids = append(s.outputs.Kids, leaf("", m.alias+" as \"c 2\""))
 	s.columns = append(s.columns, column{name: "\"c 2\"", sort: "record"})
+	return s.result(), true
+}
+
+// rowFields reads fields of rows that a subquery has as values.
+func (q *queries) rowFields(int) (result, bool) {
+	r := q.table()
+	if hasOpaque(r.columns) || r.table == nil {
+		return result{}, false
+	}
+	q.use("fields of a row")
+	s, m, outer := newSelection(), q.reading(r), q.alias()
+	if slices.ContainsFunc(r.columns, func(c column) bool { return c.name == m.alias }) { // it would be that column
+		return result{}, false
+	}
+	key, field := pick(q.random, m.terms), pick(q.random, r.columns)
+	s.from.Kids, s.rows, s.most = []*node{format("from", "(select "+m.alias+" as r, § as k\n  from §) as "+outer, key.node.Clone(), m.node)}, m.rows, m.most
+	s.outputs.Kids = append(s.outputs.Kids, leaf("", outer+".k as \"c 1\""), leaf("", "("+outer+".r)."+field.name+" as \"c 2\"").Tagged(r.table.columnTag(field.name)))
+	s.columns = append(s.columns, column{name: "\"c 1\"", sort: key.sort}, column{name: "\"c 2\"", sort: field.sort})
 	return s.result(), true
 }
