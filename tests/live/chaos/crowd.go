@@ -234,7 +234,11 @@ func (c *Crowd) checkIn(ctx context.Context, tx pgx.Tx, hold bool) ([]string, er
 		}
 		c.filledChecks.Add(1)
 	}
-	return c.Differences(ctx, tx)
+	differences, err := c.Differences(ctx, tx)
+	if err == nil && len(differences) == 0 && (hold || c.over()) {
+		return c.States(ctx, tx)
+	}
+	return differences, err
 }
 
 // reckon is the last check, and says what was done.

@@ -29,6 +29,8 @@ var (
 	views string
 	//go:embed spec/more.yaml
 	more string
+	//go:embed spec/states.yaml
+	states string
 )
 
 // Writer is the role of the writers.
@@ -56,6 +58,7 @@ const (
 	Joins    Views = "joins"    // joins and groups, and what reads those
 	Subtrees Views = "subtrees" // outer joins, tests, windows, first rows, set operations, subqueries
 	All      Views = "all"
+	Stated   Views = "stated" // these, and some that store groups beside their rows
 )
 
 // Load generates the extension.
@@ -68,8 +71,11 @@ func Load(t testing.TB, mode string, some Views) *Subject {
 		yaml = header + more
 	case All:
 		yaml += more
+	case Stated:
+		yaml += more + states
 	}
 	yaml = strings.ReplaceAll(yaml, "    query: |", "    refresh_mode: "+mode+"\n    query: |")
+	yaml = strings.ReplaceAll(yaml, "refresh_mode: auto\n    refresh_mode: "+mode+"\n", "refresh_mode: auto\n")
 	dir := t.TempDir()
 	for name, text := range map[string]string{"schema.sql": schema, "spec.yaml": yaml} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

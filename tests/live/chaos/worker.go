@@ -56,6 +56,9 @@ func Resolve(ctx context.Context, conn *pgx.Conn, r *rand.Rand) error {
 func (s *Subject) Check(ctx context.Context, conn *pgx.Conn) error {
 	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
 		differences, err := s.Differences(ctx, tx)
+		if err == nil && len(differences) == 0 && s.Views == Stated {
+			differences, err = s.States(ctx, tx)
+		}
 		if err == nil && len(differences) > 0 {
 			err = fmt.Errorf("differences:\n%s", strings.Join(differences, "\n"))
 		}
