@@ -40,7 +40,7 @@ func (q *queries) keys(s *selection, terms scope) scope {
 		t := pick(q.random, terms)
 		if q.chance(25) {
 			n, sort := q.over(terms, t, 1)
-			if !sortOf(sort).opaque && sort != "record" {
+			if !sortOf(sort).opaque && sort != rowSort {
 				q.use("group by expression")
 				t = term{sort: sort, node: n} // not small
 			}

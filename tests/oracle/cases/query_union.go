@@ -18,7 +18,7 @@ func (q *queries) union(depth int) result {
 func (q *queries) setOperation(depth int) result {
 	word := q.one("intersect", "except", "except", "intersect all", "except all")
 	s, terms := q.source(depth, 2)
-	usable := terms.usable()
+	usable := terms.usable().comparable()
 	if len(usable) == 0 {
 		return q.plain(depth)
 	}
@@ -59,11 +59,12 @@ var numbers = []string{"smallint", "int", "bigint", "dec", "numeric"}
 // branch is a query that may stand beside one with the columns given.
 func (q *queries) branch(depth int, like []column, equality bool) result {
 	if like == nil && depth > 0 && q.chance(25) {
-		if r := q.grouped(depth); !equality || !hasOpaque(r.columns) {
+		if r := q.grouped(depth); (!equality || !hasOpaque(r.columns)) && !hasRows(r.columns) {
 			return r
 		}
 	}
 	s, terms := q.source(depth, 2)
+	terms = terms.comparable()
 	if equality {
 		terms = terms.usable()
 	}
@@ -89,4 +90,14 @@ func (q *queries) like(sort string) string {
 		return pick(q.random, numbers)
 	}
 	return sort
+}
+
+// rowSort is that of rows of tables: each table has a type of its own.
+const rowSort = "record"
+
+// comparable are the terms that can stand beside others in a set operation: no rows, whose types may be other ones.
+func (s scope) comparable() scope { return s.which(func(t term) bool { return t.sort != rowSort }) }
+
+func hasRows(columns []column) bool {
+	return slices.ContainsFunc(columns, func(c column) bool { return c.sort == rowSort })
 }

@@ -81,7 +81,7 @@ func (q *queries) ranked(depth int) result {
 func (q *queries) overGroup(s *selection, groups scope, keys int, taken map[string]bool) {
 	var usable scope
 	for _, t := range groups {
-		if !sortOf(t.sort).opaque && t.sort != "record" {
+		if !sortOf(t.sort).opaque && t.sort != rowSort {
 			usable = append(usable, t)
 		}
 	}
