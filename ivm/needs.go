@@ -18,6 +18,7 @@ type Need struct {
 	Columns  []string // it reads
 	NotNull  []string // of which it takes for granted that they hold no null
 	UniqueOn []string // that no two rows share, where stored rows are found because of that
+	Whole    bool     // it reads rows as values, which have these columns in this order and no others
 }
 
 // Follows reports whether the plan follows changes of a table.
@@ -42,7 +43,11 @@ func (v *view) needs() []Need {
 	for _, read := range v.sources() {
 		at := slices.IndexFunc(needs, func(n Need) bool { return n.Table == read.Table })
 		if at < 0 {
-			needs, at = append(needs, Need{Table: read.Table, UniqueOn: v.uniqueOn(read.Table)}), len(needs)
+			need := Need{Table: read.Table, UniqueOn: v.uniqueOn(read.Table), Whole: v.readsWhole(read.Table)}
+			if need.Whole {
+				need.Columns = read.Table.ColumnNames()
+			}
+			needs, at = append(needs, need), len(needs)
 		}
 		n := &needs[at]
 		for _, c := range read.Cols {
@@ -56,6 +61,13 @@ func (v *view) needs() []Need {
 		}
 	}
 	return needs
+}
+
+// readsWhole reports whether rows of a table are values somewhere in the view.
+func (v *view) readsWhole(table *catalog.Relation) bool {
+	return slices.Contains(v.Rows, table) && slices.ContainsFunc(v.sources(), func(s *algebra.Source) bool {
+		return s.Table == table && len(s.Cols) == len(table.Columns)
+	})
 }
 
 // uniqueOn are the columns of a table's key, where the rows of a view are found by those of its tables.

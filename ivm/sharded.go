@@ -28,6 +28,8 @@ func (p *Plan) ShardKey(column func(*catalog.Relation) string) (output int, prob
 	switch {
 	case keys.problem != nil:
 		return 0, keys.problem
+	case len(p.view.Rows) > 0:
+		return 0, &Unsharded{"rows as values are not computed shard by shard", p.view.Rows[0], -1}
 	case !found.sharded:
 		return 0, &Unsharded{What: "a stream table on Citus must read a distributed table", At: -1}
 	}

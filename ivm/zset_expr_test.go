@@ -28,6 +28,11 @@ func eval(e sqltext.Expr, b binding) value {
 		return constant(e, f)
 	case sqltext.CastForm:
 		return parts[0]
+	case sqltext.RowForm: // of one column: a row is there also where that is null
+		if parts[0].null {
+			return value{n: -1000}
+		}
+		return parts[0]
 	case sqltext.NullTestForm:
 		return truth(parts[0].null)
 	case sqltext.CaseForm: // what stands behind ELSE comes first

@@ -47,7 +47,7 @@ var one = func() []string {
 	}
 	inner = append(append(inner, windows...), bands...)
 	outer = append(outer, "select q.a + row_number() over (partition by q.a)::int as a from (%s) q", "select sum(q.a) over (partition by r.a) as a from (%s) q join r on r.a >= q.a")
-	all := append([]string{"select (x.q).a + (r).a as a from (select l as q from l) x join r on (x.q).a >= r.a", "select distinct on (l.a) r.a from l join r on r.a >= l.a order by l.a, r.a desc"}, inner...)
+	all := append([]string{"select count(x)::int as a from l left join r x on x.a >= l.a group by l.a", "select l.a from l left join r x on x.a >= l.a where coalesce(x = x, l.a > 1)", "select (x.q).a + (r).a as a from (select l as q from l) x join r on (x.q).a >= r.a", "select distinct on (l.a) r.a from l join r on r.a >= l.a order by l.a, r.a desc"}, inner...)
 	for _, o := range outer {
 		for _, i := range inner {
 			all = append(all, fmt.Sprintf(o, i))

@@ -19,6 +19,7 @@ func (p *planner) follow(n int) {
 			p.order = append(p.order, r)
 		}
 		setColumns(source, r, inOrder(r, union(source.ColumnList, need.Columns)))
+		source.Whole = source.Whole || need.Whole
 		source.Readers = append(source.Readers, reader)
 		if p.atCommit(n) {
 			source.CommitMark = commitMark(r)

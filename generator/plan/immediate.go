@@ -26,6 +26,7 @@ func (p *planner) capture(n int) {
 			p.captured = append(p.captured, r)
 		}
 		setColumns(&c.Source, r, inOrder(r, union(c.ColumnList, need.Columns)))
+		c.Whole = c.Whole || need.Whole
 		c.Readers = append(c.Readers, render.Name(p.spec.StreamTables[n].Relation))
 	}
 }
@@ -100,6 +101,7 @@ func (p *planner) checked(view *ivm.Plan, r *catalog.Relation) []render.Source {
 func (p *planner) part(view *ivm.Plan, r *catalog.Relation) render.Source {
 	source := p.captures[r].Source
 	setColumns(&source, r, view.Need(r).Columns)
+	source.Whole = view.Need(r).Whole
 	return source
 }
 

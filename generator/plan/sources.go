@@ -38,12 +38,12 @@ func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
 	read := render.Read{Schemas: schemasOf(s), Table: nameOf(r), Kind: kindOf(r), Made: r.Kind == catalog.StreamTable, Part: r.PartOfOthers()}
 	for _, source := range plan.Sources {
 		if source.Table == read.Table {
-			read.Log, read.Columns = &source, source.ColumnList
+			read.Log, read.Columns, read.Whole = &source, source.ColumnList, source.Whole
 		}
 	}
 	for _, capture := range plan.Captures {
 		if capture.Table == read.Table {
-			read.Pending, read.Columns = &capture, union(slices.Clone(read.Columns), capture.ColumnList)
+			read.Pending, read.Columns, read.Whole = &capture, union(slices.Clone(read.Columns), capture.ColumnList), read.Whole || capture.Whole
 		}
 	}
 	return read
@@ -58,7 +58,7 @@ func needOf(read render.Read, r *catalog.Relation, view *ivm.Plan) render.Need {
 		return need
 	}
 	needed := view.Need(r)
-	need.Columns = needed.Columns
+	need.Columns, need.Whole = needed.Columns, needed.Whole
 	if read.Made {
 		return need
 	}
@@ -68,7 +68,7 @@ func needOf(read render.Read, r *catalog.Relation, view *ivm.Plan) render.Need {
 			need.Alike = append(need.Alike, name)
 		}
 	}
-	if !view.Groups {
+	if !view.Groups && !need.Whole {
 		return need
 	}
 	for _, name := range need.Columns {

@@ -181,6 +181,7 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 			source, need := *p.sources[r], view.Need(r)
 			source.Bounded = t.AtCommit
 			setColumns(&source, r, need.Columns)
+			source.Whole = need.Whole
 			changes := render.Changes{Source: source}
 			if view.Raw {
 				names[r] = source.Unread("__few", t.FewAtMost())

@@ -97,6 +97,22 @@ func (c Capture) Loses() bool {
 	return slices.ContainsFunc(c.Steps, func(s Step) bool { return len(s.Extremes) > 0 })
 }
 
+// WholeRows reports whether a stream table that follows changes has rows of a table as values.
+func (p Plan) WholeRows() bool {
+	return slices.ContainsFunc(p.Reads, func(r Read) bool {
+		return slices.ContainsFunc(r.Needs, func(n Need) bool { return n.Whole })
+	})
+}
+
+// WholeRows are the tables of which it has rows as values.
+func (t StreamTable) WholeRows() []Source {
+	var all []Source
+	for _, p := range t.Pending {
+		all = append(all, p.Source)
+	}
+	return whole(all)
+}
+
 // FollowsSettings reports whether results depend on settings of the session.
 func (c Capture) FollowsSettings() bool {
 	return slices.ContainsFunc(slices.Concat(c.Steps, c.Alone), func(s Step) bool { return s.FollowsSettings })

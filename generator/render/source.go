@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -16,6 +17,7 @@ type Source struct {
 	TypeList       []string // of those, as far as they are known
 	VariedList     []bool   // of which of those equal values may differ
 	ComparableList []bool   // which of those have an equality that is known
+	Whole          bool     // rows of it are values: those columns are all that it has
 	Log            Name
 	XidIndex       Name
 	MarkIndex      Name
@@ -85,15 +87,32 @@ func (s Source) Checked() string {
 	if len(s.ColumnList) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s.checked_types(%s, %s)", s.Internal(), s.Table.Regclass(), texts(s.ColumnList))
+	return s.checked("")
+}
+
+// checked is the condition with more arguments.
+func (s Source) checked(more string) string {
+	if s.Whole {
+		more += ", p_whole => true"
+	}
+	return fmt.Sprintf("%s.checked_types(%s, %s%s)", s.Internal(), s.Table.Regclass(), texts(s.ColumnList), more)
+}
+
+// CheckedAgain is Checked as a condition of a statement of its own, which is planned again when the table was altered.
+func (s Source) CheckedAgain() string {
+	return fmt.Sprintf("%s and not exists (select from only %s where false)", s.Checked(), s.Table)
+}
+
+func whole(list []Source) []Source {
+	return slices.DeleteFunc(slices.Clone(list), func(s Source) bool { return !s.Whole })
 }
 
 // CheckedLog is Checked for its change log.
 func (s Source) CheckedLog() string {
-	if checked := s.Checked(); checked != "" {
-		return strings.TrimSuffix(checked, ")") + ", " + s.Log.Regclass() + ")"
+	if len(s.ColumnList) == 0 {
+		return ""
 	}
-	return ""
+	return s.checked(", " + s.Log.Regclass())
 }
 
 // LogNames are Names in lines that are not too long.
@@ -169,6 +188,7 @@ type Read struct {
 	Made    bool     // a stream table
 	Part    bool     // below another table
 	Columns []string // that any of them reads; none: not known
+	Whole   bool     // any of them has rows of it as values
 	Log     *Source  // nil if no refresh follows its changes
 	Pending *Capture // nil if no stream table in immediate mode follows it
 	Readers []Name
@@ -184,6 +204,7 @@ type Need struct {
 	UniqueOn []string // those that no two rows share, by which rows are found
 	Alike    []string // those of which equal values are the same
 	Types    []string // of Columns, where the generated SQL is for these only, else empty
+	Whole    bool     // it has rows as values, so that Columns are all
 }
 
 // ID is the relation's name as the catalog has it.

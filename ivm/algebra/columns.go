@@ -100,6 +100,14 @@ func (c *Columns) TypeOf(e Scalar) string {
 	return c.typed(e.Expr)
 }
 
+// IsNull is the condition that there is no value. A row of nulls is one.
+func (c *Columns) IsNull(e Scalar) Scalar {
+	if sqltext.IsBuiltin(c.TypeOf(e)) {
+		return Scalar{sqltext.IsNull(e.Expr)}
+	}
+	return Scalar{sqltext.IsNullItself(e.Expr)}
+}
+
 // InfoOf is what is known of an expression as a column called key.
 func (c *Columns) InfoOf(e Scalar) Info {
 	if id, ok := e.Column(); ok {

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -27,6 +28,15 @@ type Accumulator struct {
 	Filter []algebra.Scalar
 
 	Special bool // a value may be NaN or infinite
+	Row     bool // a value may be a row, which SQL calls null where it is one of nulls
+}
+
+// IsThere tests that there is a value.
+func (a Accumulator) IsThere() string {
+	if a.Row {
+		return " is distinct from null"
+	}
+	return " is not null"
 }
 
 // Accumulation is how an accumulator follows changes.
@@ -92,7 +102,9 @@ func (g *Groups) follow(a algebra.Agg, columns *algebra.Columns) (r Result, ok b
 		if len(a.Args) > 0 {
 			arg = a.Args[0]
 		}
-		return Result{Column: g.add(Count, arg, a.Filter)}, true
+		column := g.add(Count, arg, a.Filter)
+		g.Accumulators[slices.IndexFunc(g.Accumulators, func(a Accumulator) bool { return a.Name == column })].Row = !sqltext.IsBuiltin(columns.TypeOf(arg))
+		return Result{Column: column}, true
 	case len(a.Args) != 1:
 		return Result{}, false
 	case a.Func == "min":

@@ -56,7 +56,21 @@ func (c *Catalog) Equality(typ string) Equality {
 			return made.Equality
 		}
 	}
+	for key, r := range c.relations { // of which a row is
+		if sqltext.Qualified(key.schema, key.name) == plain {
+			return equalityOfRow(r.Columns)
+		}
+	}
 	return EqualityOf(typ)
+}
+
+// equalityOfRow is that of rows of columns.
+func equalityOfRow(columns []Column) Equality {
+	worst := HashedEquality
+	for _, c := range columns {
+		worst = min(worst, c.Equality)
+	}
+	return worst
 }
 
 // Comparable reports whether values can be grouped.
@@ -66,6 +80,9 @@ func (e Equality) Comparable() bool { return e != NoEquality }
 func (s *script) equality(column Column) Equality {
 	if made := s.types[name{column.typ.Schema, column.typ.Name}]; made != nil {
 		return made.Equality
+	}
+	if r := s.relations[name{column.typ.Schema, column.typ.Name}]; r != nil && !r.isView() {
+		return equalityOfRow(r.Columns)
 	}
 	return EqualityOf(column.Type)
 }
@@ -80,10 +97,7 @@ func (t *Type) setEquality(base Column) {
 	case ddl.DomainType:
 		t.Equality = base.Equality
 	case ddl.CompositeType:
-		t.Equality = HashedEquality
-		for _, c := range t.Columns {
-			t.Equality = min(t.Equality, c.Equality)
-		}
+		t.Equality = equalityOfRow(t.Columns)
 	}
 }
 

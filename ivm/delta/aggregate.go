@@ -69,7 +69,7 @@ func (c Calculus) Restrict(n algebra.Node, keys []algebra.Item, affected algebra
 		case !branched:
 			branched = true
 			some.On = append(some.On, equal)
-			null.On = append(null.On, algebra.Scalar{Expr: sqltext.IsNull(k.Expr.Expr)}, algebra.Scalar{Expr: sqltext.IsNull(there)})
+			null.On = append(null.On, c.columns.IsNull(k.Expr), c.columns.IsNull(algebra.Scalar{Expr: there}))
 		default:
 			same := algebra.Scalar{Expr: sqltext.NotDistinct(k.Expr.Expr, there)}
 			some.On, null.On = append(some.On, same), append(null.On, same)

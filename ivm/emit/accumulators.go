@@ -102,7 +102,7 @@ func changes(a apply.Accumulator) []string {
 		return []string{"coalesce(sum(" + value + " * d." + Mult + ")" + filter(conds) + ", 0) as " + a.Name}
 	case apply.Count:
 		if !a.Arg.Expr.IsZero() {
-			conds = append(conds, value+" is not null")
+			conds = append(conds, value+a.IsThere())
 		}
 		return []string{"coalesce(sum(d." + Mult + ")" + filter(conds) + ", 0) as " + a.Name}
 	}

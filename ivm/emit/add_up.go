@@ -69,6 +69,14 @@ func branches(keys []apply.Key) int {
 	return 1
 }
 
+// isNull tests that a value of a type is not there. A row of nulls, which SQL calls null as well, is there.
+func isNull(typ string) string {
+	if sqltext.IsBuiltin(typ) {
+		return " is null"
+	}
+	return " is not distinct from null"
+}
+
 // matches is the condition that a stored row s is of a affected group t.
 func matches(keys []apply.Key, branch int) string {
 	text, branched := "", false
@@ -80,7 +88,7 @@ func matches(keys []apply.Key, branch int) string {
 		case !branched && branch == 0:
 			branched = true
 		case !branched:
-			branched, cond = true, s+" is null and "+t+" is null"
+			branched, cond = true, s+isNull(k.Type)+" and "+t+isNull(k.Type)
 		default:
 			cond = s + " is not distinct from " + t
 		}

@@ -1,6 +1,8 @@
 package resolve
 
 import (
+	"slices"
+
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
@@ -31,6 +33,10 @@ func (r *resolver) bindWith(e sqltext.Expr, s *scope, clause string, subquery fu
 		}
 		if field, ok := r.fieldOf(e, s); ok {
 			return field, true
+		}
+		if form := e.Form(); form.Kind == sqltext.RowForm && slices.ContainsFunc(form.Parts, sqltext.Expr.Star) { // which stands for columns there
+			r.full(max(0, form.Pos), "expansion of a row", "name its columns")
+			return e, true
 		}
 		if sub, ok := e.Subquery(); ok {
 			rel, value := subquery(e, sub)
@@ -69,11 +75,7 @@ func (r *resolver) conditions(e sqltext.Expr, s *scope, clause string) []algebra
 // bindRef binds one name. One that is unknown is reported and stays.
 func (r *resolver) bindRef(e sqltext.Expr, ref sqltext.Ref, s *scope) sqltext.Expr {
 	if r.wholeRow(ref, s) {
-		if t := s.around(ref.Parts); t != nil && t.value != 0 && !ref.Star {
-			return e.Bound(int(t.value))
-		}
-		r.result.Full = append(r.result.Full, wholeRowReason(r.pos(ref.Pos)))
-		return e
+		return r.bindRow(e, ref, s)
 	}
 	if ref.Star {
 		r.errs.Add(unknownAlias(r.pos(ref.Pos), ref.Parts, s))

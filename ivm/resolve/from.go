@@ -94,6 +94,7 @@ func (r *resolver) tableRef(t *sqltext.TableRef, before *scope) (algebra.Node, *
 	} else {
 		named.hidden = table.Name
 	}
+	node = r.withRow(node, &named, t, table)
 	return node, &scope{tables: []namedTable{named}, visible: named.columns, open: named.open, order: rel.order}
 }
 

@@ -169,6 +169,9 @@ func (g *grouper) over(e algebra.Scalar, at int) algebra.Scalar {
 			return sqltext.Column(int(g.aggregate(e, call))), true
 		}
 		if id, ok := e.Column(); ok && g.scope.owns(algebra.ColID(id)) {
+			if row, ok := g.wholes[algebra.ColID(id)]; ok {
+				return g.dependentRow(row, algebra.ColID(id), at), true
+			}
 			return sqltext.Column(int(g.dependent(algebra.ColID(id), at))), true
 		}
 		if e.IsGrouping() {

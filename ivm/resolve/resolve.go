@@ -16,6 +16,7 @@ type Result struct {
 	Root    algebra.Node
 	Output  []Output
 	Sources []*catalog.Relation // the tables that the query reads, views expanded, each once
+	Rows    []*catalog.Relation // those of which it reads whole rows
 	Views   []*catalog.Relation // the views that were expanded, each once
 	Limit   diag.Pos            // of the last LIMIT or OFFSET
 	// Full says why the query can only be recomputed: empty if it need not be.
@@ -45,28 +46,40 @@ type Reason struct {
 
 // Query resolves a parsed query; pos describes where an offset in its text is. Problems go to errs.
 func Query(q sqltext.Query, text string, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
-	r := newResolver(text, pos, c, columns, errs)
+	wanted := map[place]bool{}
+	for { // once more with a column for each whole row that turned out to be read
+		found, known := &diag.List{}, len(wanted)
+		r := newResolver(text, pos, c, columns, found)
+		r.wanted = wanted
+		r.resolve(q)
+		if len(wanted) == known {
+			errs.Merge(found)
+			return *r.result
+		}
+	}
+}
+
+func (r *resolver) resolve(q sqltext.Query) {
 	r.checkPrint(q)
 	rel := r.query(q, nil)
 	r.result.Output, r.result.Open = rel.outputs(), rel.open
 	for i := range r.result.Output {
 		r.result.Output[i].Type = r.checker().Column(int(rel.ids[i]))
 	}
-	if rel.open != nil && len(r.result.Full) == 0 && errs.Empty() {
+	if rel.open != nil && len(r.result.Full) == 0 && r.errs.Empty() {
 		r.result.Full = append(r.result.Full, Reason{*rel.open, "columns that only the server knows", "name the columns"})
 	}
 	r.result.Root = r.withoutRows(rel.node)
 	if len(r.result.Full) > 0 {
 		r.result.Root = nil
 	}
-	return *r.result
 }
 
 func newResolver(text string, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) *resolver {
 	r := &resolver{
 		catalog: c, columns: columns, errs: errs, result: &Result{}, text: text, pos: pos,
 		types: map[algebra.ColID]string{}, subqueries: map[any][]string{},
-		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, rows: map[algebra.ColID]rowColumn{}, resolved: new(int),
+		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, rows: map[algebra.ColID]rowColumn{}, wanted: map[place]bool{}, wholes: map[algebra.ColID]madeRow{}, resolved: new(int),
 	}
 	columns.SetTypes(func(e sqltext.Expr) string { return r.typeOf(algebra.Scalar{Expr: e}) }, c.BaseType)
 	return r
@@ -85,6 +98,8 @@ type resolver struct {
 	subqueries map[any][]string       // types of the columns of subqueries in expressions, by their ids
 	sizes      map[algebra.ColID]size // of computed columns
 	rows       map[algebra.ColID]rowColumn
+	wanted     map[place]bool // where a column has the whole row of a table
+	wholes     map[algebra.ColID]madeRow
 	resolved   *int // how many queries were resolved
 
 	text  string

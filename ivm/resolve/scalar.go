@@ -76,6 +76,13 @@ func (j *joining) subquery(e sqltext.Expr, sub sqltext.Subquery) (relation, sqlt
 	if q != sub.Query && len(rel.ids) > 1 {
 		rel.ids, rel.names, rel.at = rel.ids[:1], rel.names[:1], rel.at[:1]
 	}
+	if sub.Kind != sqltext.Exists {
+		for _, id := range rel.ids {
+			if row, ok := j.resolver.rows[id]; ok {
+				j.want(row)
+			}
+		}
+	}
 	if rel.open == nil {
 		if s, value, ok := j.sideOf(e, sub, rel); ok {
 			j.sides = append(j.sides, s)

@@ -27,7 +27,7 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	} else {
 		values, windows, rows := &joining{resolver: r, scope: s, from: node}, &windowing{resolver: r, scope: s, order: s.order}, &sets{resolver: r, scope: s}
 		rel = r.project(nil, targets, s, func(t target) algebra.Scalar {
-			if _, _, ok := r.fieldsOf(t.expr, s); ok {
+			if _, ok := r.unmade(t.expr, s); ok {
 				return algebra.Scalar{Expr: t.expr}
 			}
 			return rows.bind(t, func(t target) algebra.Scalar { return windows.over(values.bind(t.expr, "")) })
@@ -151,18 +151,21 @@ func (r *resolver) star(item sqltext.Target, s *scope) (all []target, known bool
 
 // fields is what (row).* stands for.
 func (r *resolver) fields(item sqltext.Target, s *scope) (all []target, known bool) {
-	if columns, _, ok := r.fieldsOf(item.Expr.Starred(), s); ok {
-		for _, c := range columns {
+	if row, ok := r.fieldsOf(item.Expr.Starred(), s); ok {
+		for _, c := range row.fields {
 			all = append(all, target{name: c.name, expr: sqltext.Column(int(c.id)), at: item.Pos})
 		}
 		return all, true
 	}
-	r.full(item.Expr.At(), "expansion of a row", "name its columns")
-	row := r.resultOf(r.bind(item.Expr.Starred(), s, "").Expr, s)
+	row := r.resultOf(r.apart().silent().bind(item.Expr.Starred(), s, "").Expr, s)
 	for _, c := range row.Columns {
-		all = append(all, target{name: c.Name, expr: item.Expr, at: item.Pos, shape: of(r.catalog.ShapeOf(c.Type))})
+		all = append(all, target{name: c.Name, expr: item.Expr.Starred().Field(c.Name), at: item.Pos, shape: of(r.catalog.ShapeOf(c.Type))})
 	}
-	return all, row.Kind == catalog.RowShape && !row.open
+	if known = row.Kind == catalog.RowShape && !row.open; !known {
+		r.bind(item.Expr.Starred(), s, "")
+		r.full(item.Expr.At(), "expansion of a row", "name its columns")
+	}
+	return all, known
 }
 
 // project makes the columns of a select list.
@@ -186,8 +189,8 @@ func (r *resolver) project(node algebra.Node, targets []target, s *scope, bind f
 		rel.names, rel.ids, rel.at = append(rel.names, t.name), append(rel.ids, item.ID), append(rel.at, r.pos(t.at))
 	}
 	for _, item := range p.Items {
-		if fields, at, ok := r.fieldsOf(item.Expr.Expr, s); ok {
-			r.rowItems(p, item.ID, fields, at)
+		if row, ok := r.unmade(item.Expr.Expr, s); ok {
+			r.rowItems(p, item.ID, row)
 		}
 	}
 	rel.node = p

@@ -13,6 +13,13 @@ type sets struct {
 	*resolver
 	scope *scope
 	each  algebra.Each
+	rows  []rowsOfCall
+}
+
+// rowsOfCall are the columns of a call that returns rows of several, of which fields are read.
+type rowsOfCall struct {
+	call    sqltext.Expr
+	columns []column
 }
 
 // setReturning is the reason of a call that returns rows where none can be followed.
@@ -22,12 +29,15 @@ const setReturning = "set-returning function"
 func (c *sets) bind(t target, bind func(target) algebra.Scalar) algebra.Scalar {
 	reasons := len(c.result.Full)
 	bound := bind(t)
-	if !c.returnsSet(bound.Expr) || !c.plainSets(bound.Expr, true) {
+	if !c.returnsSet(bound.Expr) || !c.plainSets(bound.Expr, true, false) {
 		return bound
 	}
 	added := slices.DeleteFunc(slices.Clone(c.result.Full[reasons:]), func(f Reason) bool { return f.What == setReturning })
 	c.result.Full = append(c.result.Full[:reasons:reasons], added...)
 	return algebra.Scalar{Expr: bound.Expr.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+		if form := e.Form(); form.Kind == sqltext.FieldForm && c.isSetOfRows(form.Parts[0]) {
+			return c.field(form), true
+		}
 		call, ok := e.Call()
 		if !ok || !c.callable(call).Set {
 			return sqltext.Expr{}, false
@@ -38,6 +48,32 @@ func (c *sets) bind(t target, bind func(target) algebra.Scalar) algebra.Scalar {
 	})}
 }
 
+// isSetOfRows reports whether an expression is a call that returns rows of several columns, which are known.
+func (c *sets) isSetOfRows(e sqltext.Expr) bool {
+	call, ok := e.Call()
+	if !ok || !c.callable(call).Set {
+		return false
+	}
+	result := c.resultOf(e, c.scope)
+	return result.Kind == catalog.RowShape && !result.open
+}
+
+// field is a field of the rows of a call. Calls that are alike give the same rows, side by side.
+func (c *sets) field(form sqltext.Form) sqltext.Expr {
+	call := form.Parts[0]
+	at := slices.IndexFunc(c.rows, func(known rowsOfCall) bool { return sqltext.Equal(known.call, call) })
+	if at < 0 {
+		rows := rowsOfCall{call: call}
+		for _, f := range c.resultOf(call, c.scope).Columns {
+			rows.columns = append(rows.columns, c.columnOf(f.Name, c.catalog.PlainType(f.Type), c.catalog.ShapeOf(f.Type)))
+			c.each.Cols = append(c.each.Cols, rows.columns[len(rows.columns)-1].id)
+		}
+		c.each.Calls = append(c.each.Calls, algebra.RowCall{Call: algebra.Scalar{Expr: call}})
+		at, c.rows = len(c.rows), append(c.rows, rows)
+	}
+	return sqltext.Column(int(named(c.rows[at].columns, form.Field)[0]))
+}
+
 // returnsSet reports whether a call in an expression returns rows.
 func (c *sets) returnsSet(e sqltext.Expr) bool {
 	if call, ok := e.Call(); ok && c.callable(call).Set {
@@ -46,21 +82,28 @@ func (c *sets) returnsSet(e sqltext.Expr) bool {
 	return slices.ContainsFunc(e.Children(), c.returnsSet)
 }
 
-// plainSets reports whether calls that return rows stand where they are always computed, not within each other, and return values of one column.
-func (c *sets) plainSets(e sqltext.Expr, may bool) bool {
+// plainSets reports whether calls that return rows stand where they are always computed, not within each other, and return values of one column, or rows of
+// which a field is read: a whole row that is null is not the same as one of nulls.
+func (c *sets) plainSets(e sqltext.Expr, may, field bool) bool {
 	form := e.Form()
 	may = may && form.Kind != sqltext.CaseForm && form.Kind != sqltext.CoalesceForm
 	if call, ok := e.Call(); ok {
 		if c.callable(call).Set {
 			kind := c.resultOf(e, c.scope).Kind
-			if !may || call.Over != nil || kind != catalog.ValueShape && kind != catalog.ArrayShape {
+			if !may || call.Over != nil || kind != catalog.ValueShape && kind != catalog.ArrayShape && !(field && c.isSetOfRows(e)) {
 				return false
 			}
 			may = false
 		}
 		may = may && !c.isAggregate(call) && call.Over == nil
 	}
-	return !slices.ContainsFunc(e.Children(), func(below sqltext.Expr) bool { return !c.plainSets(below, may) })
+	field = form.Kind == sqltext.FieldForm && !form.Parts[0].IsZero() && c.hasField(form)
+	return !slices.ContainsFunc(e.Children(), func(below sqltext.Expr) bool { return !c.plainSets(below, may, field) })
+}
+
+// hasField reports whether the rows of which a field is read have one of that name.
+func (c *sets) hasField(form sqltext.Form) bool {
+	return slices.ContainsFunc(c.resultOf(form.Parts[0], c.scope).Columns, func(f catalog.Column) bool { return f.Name == form.Field })
 }
 
 // over are the rows of the calls for each row of a tree.

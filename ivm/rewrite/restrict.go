@@ -180,7 +180,7 @@ func (r restriction) joined(n, keys algebra.Node, ties []tie) algebra.Node {
 	for _, t := range ties {
 		key := sqltext.Column(int(t.key))
 		if t.null {
-			join.On = append(join.On, algebra.Scalar{Expr: sqltext.IsNull(t.expr.Expr)}, algebra.Scalar{Expr: sqltext.IsNull(key)})
+			join.On = append(join.On, r.columns.IsNull(t.expr), r.columns.IsNull(algebra.Scalar{Expr: key}))
 		} else {
 			join.On = append(join.On, algebra.Scalar{Expr: sqltext.Equals(t.expr.Expr, key)})
 		}

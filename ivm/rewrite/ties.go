@@ -20,7 +20,10 @@ func nulls(on []algebra.Scalar, n algebra.Node) []algebra.ColID {
 	var ids []algebra.ColID
 	for _, cond := range on {
 		form := cond.Expr.Form()
-		if form.Kind != sqltext.NullTestForm || !sqltext.Equal(cond.Expr, sqltext.IsNull(form.Parts[0])) {
+		if form.Kind != sqltext.NullTestForm && form.Kind != sqltext.DistinctForm {
+			continue
+		}
+		if tested := form.Parts[0]; !sqltext.Equal(cond.Expr, sqltext.IsNull(tested)) && !sqltext.Equal(cond.Expr, sqltext.IsNullItself(tested)) {
 			continue
 		}
 		if id, ok := form.Parts[0].Column(); ok && slices.Contains(n.Columns(), algebra.ColID(id)) {

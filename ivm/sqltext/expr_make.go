@@ -19,6 +19,12 @@ func IsNull(e Expr) Expr {
 	}}}}
 }
 
+// IsNullItself returns e is not distinct from null, which a row of nulls is not; such a row is null as SQL has it.
+func IsNullItself(e Expr) Expr {
+	null := &pg_query.Node{Node: &pg_query.Node_AConst{AConst: &pg_query.A_Const{Isnull: true, Location: -1}}}
+	return NotDistinct(e, Expr{null})
+}
+
 // False returns false.
 func False() Expr { return boolean(false) }
 
@@ -75,4 +81,23 @@ func (e Expr) Image() Expr {
 // Coalesce returns coalesce(a, b).
 func Coalesce(a, b Expr) Expr {
 	return Expr{&pg_query.Node{Node: &pg_query.Node_CoalesceExpr{CoalesceExpr: &pg_query.CoalesceExpr{Args: []*pg_query.Node{a.node, b.node}, Location: -1}}}}
+}
+
+// RowOf returns row(parts)::schema.typ, a row of a table.
+func RowOf(parts []Expr, schema, typ string) Expr {
+	row := &pg_query.RowExpr{RowFormat: pg_query.CoercionForm_COERCE_EXPLICIT_CALL, Location: -1}
+	for _, part := range parts {
+		row.Args = append(row.Args, part.node)
+	}
+	named := &pg_query.TypeName{Names: []*pg_query.Node{pg_query.MakeStrNode(schema), pg_query.MakeStrNode(typ)}, Typemod: -1, Location: -1}
+	return Expr{&pg_query.Node{Node: &pg_query.Node_TypeCast{TypeCast: &pg_query.TypeCast{
+		Arg: &pg_query.Node{Node: &pg_query.Node_RowExpr{RowExpr: row}}, TypeName: named, Location: -1,
+	}}}}
+}
+
+// Field returns (e).name.
+func (e Expr) Field(name string) Expr {
+	return Expr{&pg_query.Node{Node: &pg_query.Node_AIndirection{AIndirection: &pg_query.A_Indirection{
+		Arg: e.node, Indirection: []*pg_query.Node{pg_query.MakeStrNode(name)},
+	}}}}
 }

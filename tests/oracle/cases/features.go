@@ -27,11 +27,12 @@ var Core = []string{
 	"scalar subquery", "correlated subquery", "distinct on", "top n", "order by",
 	"window", "window frame", "window clause", "window over groups", "filtered window", "grouping sets", "grouping", "more aggregates",
 	"intersect", "except", "intersect all", "except all", "lateral", "set-returning function", "test in expression",
+	"whole row", "fields of a row",
 }
 
 // Rest is what other SQL the generator knows.
 var Rest = []string{
-	"recursive", "stable functions", "whole row", "fields of a row",
+	"recursive", "stable functions",
 }
 
 var inCore = func() map[string]bool {

@@ -16,9 +16,9 @@ func (q *queries) rest(depth int) func() result {
 	if q.options.Simple || q.chance(seldom) {
 		return nil
 	}
-	makes := []choice[func(int) (result, bool)]{{3, q.distinctOn}, {3, q.top}}
+	makes := []choice[func(int) (result, bool)]{{3, q.distinctOn}, {3, q.top}, {2, q.wholeRow}, {1, q.rowFields}}
 	if q.options.All {
-		makes = append(makes, []choice[func(int) (result, bool)]{{2, q.recursive}, {1, q.wholeRow}, {1, q.rowFields}}...)
+		makes = append(makes, []choice[func(int) (result, bool)]{{2, q.recursive}}...)
 	}
 	r, ok := weighted(q.random, makes)(depth)
 	if !ok {
@@ -139,45 +139,4 @@ func (q *queries) recursive(int) (result, bool) {
 	s.from.Kids, s.rows, s.most = []*node{leaf("from", "paths")}, 40, 200
 	columns := []column{{name: "f", sort: "int"}, {name: "g", sort: "int"}}
 	return q.finish(s, terms("paths", columns)).result(), true
-}
-
-// wholeRow reads rows as values.
-func (q *queries) wholeRow(int) (result, bool) {
-	r := q.table()
-	if hasOpaque(r.columns) || r.table == nil {
-		return result{}, false
-	}
-	q.use("whole row")
-	s := newSelection()
-	m := q.reading(r)
-	s.from.Kids, s.rows, s.most = []*node{m.node}, m.rows, m.most
-	t := pick(q.random, m.terms)
-	q.output(s, t.node.Clone(), t.sort, "", map[string]bool{})
-	if q.chance(50) {
-		s.group.Kids = append(s.group.Kids, t.node.Clone())
-		s.outputs.Kids = append(s.outputs.Kids, leaf("", "count("+m.alias+".*) as \"c 2\""))
-		s.columns = append(s.columns, column{name: "\"c 2\"", sort: "bigint"})
-		return s.result(), true
-	}
-	s.outputs.Kids = append(s.outputs.Kids, leaf("", m.alias+" as \"c 2\""))
-	s.columns = append(s.columns, column{name: "\"c 2\"", sort: "record"})
-	return s.result(), true
-}
-
-// rowFields reads fields of rows that a subquery has as values.
-func (q *queries) rowFields(int) (result, bool) {
-	r := q.table()
-	if hasOpaque(r.columns) || r.table == nil {
-		return result{}, false
-	}
-	q.use("fields of a row")
-	s, m, outer := newSelection(), q.reading(r), q.alias()
-	if slices.ContainsFunc(r.columns, func(c column) bool { return c.name == m.alias }) { // it would be that column
-		return result{}, false
-	}
-	key, field := pick(q.random, m.terms), pick(q.random, r.columns)
-	s.from.Kids, s.rows, s.most = []*node{format("from", "(select "+m.alias+" as r, § as k\n  from §) as "+outer, key.node.Clone(), m.node)}, m.rows, m.most
-	s.outputs.Kids = append(s.outputs.Kids, leaf("", outer+".k as \"c 1\""), leaf("", "("+outer+".r)."+field.name+" as \"c 2\"").Tagged(r.table.columnTag(field.name)))
-	s.columns = append(s.columns, column{name: "\"c 1\"", sort: key.sort}, column{name: "\"c 2\"", sort: field.sort})
-	return s.result(), true
 }
