@@ -117,12 +117,12 @@ func (v *view) step(kind StepKind, statement func(Event) apply.Statement) Step {
 	return s
 }
 
-// bags reports whether groups or partitions are computed as they were before a change.
+// bags reports whether groups, partitions or first rows are computed as they were before a change.
 func (v *view) bags() (found bool) {
 	if v.strategy == MergeRows {
 		algebra.Walk(v.Root, func(n algebra.Node) {
 			switch n.(type) {
-			case *algebra.Aggregate, *algebra.Window:
+			case *algebra.Aggregate, *algebra.Window, *algebra.Top:
 				found = true
 			}
 		})

@@ -13,6 +13,7 @@ type Tables = emit.Tables
 const (
 	DeltaName = emit.DeltaName
 	Hash      = apply.Hash
+	ForFew    = emit.ForFew
 )
 
 // Statement finds how stored rows change.

@@ -53,7 +53,7 @@ func (p *planner) completeImmediate(n int, t *render.StreamTable) {
 	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
 	t.PlainSame, t.FollowsSettings, t.Bags = view.Storage.PlainSame, view.Immediate.FollowsSettings, view.Immediate.Bags
 	names := map[*catalog.Relation]string{}
-	t.PendingDelta = p.reading(t, view.Apply, func(r *catalog.Relation) string {
+	t.PendingDelta = p.reading(t, view.Apply, "__few", func(r *catalog.Relation) string {
 		if names[r] == "" {
 			names[r] = fmt.Sprintf("changes%d", len(names)+1)
 			t.Pending = append(t.Pending, render.Changes{Source: p.part(view, r), CTE: names[r]})
@@ -63,10 +63,10 @@ func (p *planner) completeImmediate(n int, t *render.StreamTable) {
 	if t.Grouped {
 		t.Accumulate, t.ChangedIf, t.Emptied = view.Accumulate, view.ChangedIf("d"), view.Emptied("m")
 		if t.Extremes = view.Immediate.Extremes; len(t.Extremes) > 0 {
-			t.Regained, t.LostIf, t.RegainFn = p.reading(t, view.Immediate.Regained, inStatement), view.LostIf("m", "d"), p.in(base+"_regain")
+			t.Regained, t.LostIf, t.RegainFn = p.reading(t, view.Immediate.Regained, "", inStatement), view.LostIf("m", "d"), p.in(base+"_regain")
 		}
 	} else if t.Direct {
-		t.KeyColumns, t.AffectedRows = view.Immediate.KeyColumns, p.reading(t, view.Immediate.Recomputed, inStatement)
+		t.KeyColumns, t.AffectedRows = view.Immediate.KeyColumns, p.reading(t, view.Immediate.Recomputed, "", inStatement)
 	}
 }
 
@@ -81,9 +81,9 @@ func inStatement(*catalog.Relation) string { return "changes1" }
 // transitionTables have the rows of an event that has only one.
 var transitionTables = map[ivm.Event]string{ivm.Insert: "new_rows", ivm.Delete: "old_rows"}
 
-// reading returns the common table expressions of a statement.
-func (p *planner) reading(t *render.StreamTable, s ivm.Statement, log func(*catalog.Relation) string) []string {
-	return s.Lines(ivm.Tables{Stored: t.Rows.String(), Places: "p_places", Log: log})
+// reading returns the common table expressions of a statement. few: see ivm.Tables.
+func (p *planner) reading(t *render.StreamTable, s ivm.Statement, few string, log func(*catalog.Relation) string) []string {
+	return s.Lines(ivm.Tables{Stored: t.Rows.String(), Places: "p_places", Few: few, Log: log})
 }
 
 // checked lists the captured tables that a view reads: a statement on table r checks the types of their columns.
@@ -154,12 +154,17 @@ func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render
 
 // step writes how a stream table follows each kind of statement on a table.
 func (p *planner) step(n int, t render.StreamTable, r *catalog.Relation, followed ivm.Step) render.Step {
+	view := p.compiled.views[n]
 	step := render.Step{
-		StreamTable: t, Of: p.part(p.compiled.views[n], r), Checked: p.checked(p.compiled.views[n], r), Trigger: p.captures[r].StatementFn,
+		StreamTable: t, Of: p.part(view, r), Checked: p.checked(view, r), Trigger: p.captures[r].StatementFn,
+		Few: followed.Kind != ivm.AddToGroups || view.Reads > 1, Rereads: view.Immediate.Bags || view.Strategy == ivm.RescanKeys,
 		ByEvent: map[string][]string{}, Effects: map[string]render.Effect{},
 	}
 	for _, e := range ivm.Events {
 		tables := ivm.Tables{Stored: t.Rows.String(), Log: inStatement, Added: e == ivm.Insert, Taken: e == ivm.Delete}
+		if step.Few {
+			tables.Few = ivm.ForFew
+		}
 		if tables.Added || tables.Taken {
 			tables.Log = func(*catalog.Relation) string { return transitionTables[e] }
 			for _, source := range step.Checked {

@@ -123,6 +123,11 @@ func (c Capture) Bags() bool {
 	return slices.ContainsFunc(slices.Concat(c.Steps, c.Alone), func(s Step) bool { return s.Bags })
 }
 
+// FindsRows reports whether statements find rows of other tables for those that change: by their index, which the planner takes for dearer than it is.
+func (c Capture) FindsRows() bool {
+	return slices.ContainsFunc(slices.Concat(c.Steps, c.Alone), func(s Step) bool { return s.Few && s.Alone && !s.Rereads })
+}
+
 // Variables are those of the function that follows statements, with their types.
 func (c Capture) Variables() []string {
 	var list []string

@@ -15,11 +15,22 @@ type Step struct {
 	Alone   bool     // the statement is the only one open, and everybody else waits
 	Of      Source   // with the columns that it reads
 	Checked []Source // the tables that the stream table reads, with these
+	Few     bool     // its statements have conditions by which the planner expects few rows
+	Rereads bool     // they read whole groups or partitions for a row that changes
 
 	ByEvent map[string][]string // lines of common table expressions for what a statement changed; see package ivm
 	Merged  bool                // groups that they add to are found by their unique index
 	Moved   bool                // so are rows that they say come and go
 	Effects map[string]Effect   // of each event on the rows, or on those of the groups
+}
+
+// Most is how many rows a statement has that is followed with a plan that the session keeps. Where much is read for each row, planning anew costs little
+// beside it.
+func (s Step) Most() int {
+	if s.Rereads {
+		return 200
+	}
+	return 1000
 }
 
 // Effect is what a change can do to rows.

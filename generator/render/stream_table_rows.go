@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -120,6 +121,21 @@ func (t StreamTable) FeedShown(a string, feed Source) string {
 
 // Key lists the columns of the identity.
 func (t StreamTable) Key(a string) string { return list(a, t.Identity) }
+
+// Unlike is the condition that no row of a relation, of those that pass cond as n, has the identity of row a. What NOT IN finds by a hash, for however many
+// rows a plan was made, NOT EXISTS may find by comparing all with all; but it knows no nulls.
+func (t StreamTable) Unlike(a, relation, cond string) string {
+	switch {
+	case len(t.NotNull) == len(t.Identity) && !t.Hashed && len(t.Identity) > 0:
+		if cond != "" {
+			cond = " where " + cond
+		}
+		return fmt.Sprintf("(%s) not in (select %s from %s n%s)", t.Key(a), t.Key("n"), relation, cond)
+	case cond != "":
+		cond += " and "
+	}
+	return fmt.Sprintf("not exists (select from %s n where %s%s)", relation, cond, t.Same("n", a))
+}
 
 // Assigned sets the columns beside the identity, and those of it that may differ though they are equal, from row d; empty if there are none.
 func (t StreamTable) Assigned() string { return t.AssignedFrom("d") }

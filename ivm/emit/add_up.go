@@ -40,8 +40,14 @@ func addUp(s apply.Storage, from, few string) CTE {
 		Lines: append(lines, indent+"and "+expectFew(few, "abs("+sum+")"))}
 }
 
+// ForFew ends lines of conditions that always hold, by which the planner expects few rows.
+const ForFew = "-- for few"
+
 // expectFew is a condition that holds for each number, and that makes the planner expect few rows where few is not null.
 func expectFew(few, number string) string {
+	if few == ForFew {
+		return number + " between 1 and 9223372036854775807 " + few
+	}
 	return "(" + few + " is null or " + number + " between 1 and 9223372036854775807)"
 }
 

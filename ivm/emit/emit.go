@@ -22,6 +22,7 @@ type Leaf struct {
 	Signed  bool                     // it has a column Mult; otherwise each row counts once
 	Taken   bool                     // without Signed, each row counts minus once
 	Where   []string                 // conditions on what is read
+	Few     bool                     // see ForFew
 	Small   bool                     // Mult is a small integer, whose products would not fit
 }
 

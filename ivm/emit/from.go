@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -42,6 +44,9 @@ func (b *block) from() []string {
 	for _, t := range b.tests {
 		wheres = append(wheres, t.lines())
 	}
+	if b.outer == nil {
+		wheres = append(wheres, b.fewRead()...)
+	}
 	for i, cond := range wheres {
 		word := "where "
 		if i > 0 {
@@ -53,6 +58,17 @@ func (b *block) from() []string {
 		}
 	}
 	return lines
+}
+
+// fewRead is the condition by which the planner expects few changes, the last one of several.
+func (b *block) fewRead() [][]string {
+	for _, item := range b.items {
+		if item.leaf.Few && len(item.leaf.Columns) > 0 {
+			first := item.leaf.Columns[slices.Min(slices.Collect(maps.Keys(item.leaf.Columns)))]
+			return [][]string{{"(" + item.alias + "." + sqltext.Ident(first) + " is null)::integer between 0 and 1 " + ForFew}}
+		}
+	}
+	return nil
 }
 
 // conjuncts are conditions that stand side by side.

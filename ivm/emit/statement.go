@@ -20,7 +20,7 @@ type Tables struct {
 	// Stored holds the view's rows as they were: its columns and those of its keys.
 	Stored string
 	// Few is a variable of the statement that is null where its plan is made for the changes that there are, and not where it is made for few,
-	// whatever the planner makes of its joins; empty: there is no such variable.
+	// whatever the planner makes of its joins. If it is ForFew, lines that end in it are for few changes, and left out for many; empty: nothing tells.
 	Few string
 	// Places is an array variable with the places of stored groups that are recomputed.
 	Places string
@@ -141,7 +141,7 @@ func leaves(t Tables) func(algebra.Node) (Leaf, bool) {
 			return leafOf(n, n.Table.SQLName(), false), true
 		case *algebra.Changes:
 			l := leafOf(n.Of, t.Log(n.Of.Table), !t.Added && !t.Taken)
-			l.Small, l.Taken, l.Where = t.Raw, t.Taken, t.Where
+			l.Small, l.Taken, l.Where, l.Few = t.Raw, t.Taken, t.Where, t.Few == ForFew && len(t.Where) > 0
 			return l, true
 		}
 		return Leaf{}, false

@@ -872,15 +872,17 @@ $function$;
 
 -- Returns the text of a trigger function between the comments "statement p_no" and "end of statement p_no", to run it with a plan of its
 -- own:
--- a plan that is kept expects as many rows in transition tables as its first call had.
+-- a plan that is kept expects as many rows in transition tables as its first call had. Lines for few rows are left out.
 create function sales_internal.pgt_own_statement(p_function regprocedure, p_no integer)
     returns text
     language sql
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
-    select split_part(split_part(p.prosrc, format(E'-- statement %s\n', p_no), 2), format(E'-- end of statement %s\n', p_no), 1)
+    select regexp_replace(s.sql, '\n *(and|having) [^\n]* -- for few(?=\n)', '', 'g')
     from pg_proc p
+    cross join lateral split_part(split_part(p.prosrc, format(E'-- statement %s\n', p_no), 2), format(E'-- end of statement %s\n', p_no),
+        1) s (sql)
     where p.oid = p_function
 $function$;
 
@@ -2973,6 +2975,7 @@ begin
                 from new_rows o
                 where (o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed')
                   and sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
+                  and (o.order_id is null)::integer between 0 and 1 -- for few
             ),
             -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
             recomputed as not materialized (
@@ -3008,6 +3011,7 @@ begin
                 where sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
                 group by c.order_id, c.customer_id, c.status, c.amount
                 having sum(c.__mult) <> 0
+                    and abs(sum(c.__mult)) between 1 and 9223372036854775807 -- for few
             ),
             -- affected: distinct(σ(Δ orders))
             affected as materialized (
@@ -3025,7 +3029,7 @@ begin
             gone as (
                 delete from sales_internal.large_orders_rows r
                 using affected t
-                where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
+                where r.order_id = t.order_id and (t.order_id) not in (select n.order_id from recomputed n)
             )
             insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
             select f.order_id, f.customer_id, f.status, f.amount
@@ -3048,6 +3052,7 @@ begin
                 from old_rows o
                 where (o.amount >= 150 or current_setting('transaction_isolation') <> 'read committed')
                   and sales_internal.checked_types('public.orders'::regclass, array['order_id', 'customer_id', 'status', 'amount'])
+                  and (o.order_id is null)::integer between 0 and 1 -- for few
             ),
             -- recomputed: σ(orders ⋈ distinct(σ(Δ orders)))
             recomputed as materialized (
@@ -3058,7 +3063,7 @@ begin
             )
             delete from sales_internal.large_orders_rows r
             using affected t
-            where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
+            where r.order_id = t.order_id and (t.order_id) not in (select n.order_id from recomputed n)
             -- end of statement 3
             ;
         end if;
@@ -3225,7 +3230,7 @@ begin
     gone as (
         delete from sales_internal.large_orders_rows r
         using affected t
-        where r.order_id = t.order_id and not exists (select from recomputed f where f.order_id = t.order_id)
+        where r.order_id = t.order_id and (t.order_id) not in (select n.order_id from recomputed n)
     )
     insert into sales_internal.large_orders_rows as r (order_id, customer_id, status, amount)
     select f.order_id, f.customer_id, f.status, f.amount
@@ -4053,4 +4058,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '9bb897967914ef53a52f15d2d67b4a2a', 'extension');
+values ('sales', '1.0.0', 'a758e7cb9ad817b05bec8005e61a8275', 'extension');
