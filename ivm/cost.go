@@ -69,24 +69,28 @@ func (v *view) costs() []Cost {
 	}
 	if v.Root != nil {
 		of := func(s *algebra.Source) *Cost { return &costs[slices.Index(v.Sources, s.Table)] }
-		visit(v.Root, nil, func(s *algebra.Source, above []algebra.Node) {
-			state := v.state(s.Table)
-			if state == nil {
-				v.climb(of(s), s, above)
-				return
-			}
-			visit(state.of.Root, nil, func(below *algebra.Source, within []algebra.Node) {
-				state.of.climb(of(below), below, within)
-				v.climb(of(below), s, above)
+		var within func(at *view, further func(*Cost)) // a view or a state in it, and what reads that
+		within = func(at *view, further func(*Cost)) {
+			visit(at.Root, nil, func(s *algebra.Source, above []algebra.Node) {
+				climb := func(c *Cost) {
+					at.climb(c, s, above)
+					further(c)
+				}
+				if state := v.state(s.Table); state != nil {
+					within(state.of, climb)
+				} else {
+					climb(of(s))
+				}
 			})
-		})
+		}
+		within(v, func(*Cost) {})
 	}
 	return costs
 }
 
 // visit finds the sources, with the nodes above each, the root first.
 func visit(n algebra.Node, above []algebra.Node, found func(*algebra.Source, []algebra.Node)) {
-	if s, ok := n.(*algebra.Source); ok && !s.Table.Clock {
+	if s, ok := n.(*algebra.Source); ok && !s.Table.Clock && !s.Table.Recursive {
 		found(s, above)
 	}
 	for _, in := range n.Inputs() {
@@ -97,6 +101,14 @@ func visit(n algebra.Node, above []algebra.Node, found func(*algebra.Source, []a
 // climb follows a changed row of a source up to the root.
 func (v *view) climb(c *Cost, s *algebra.Source, above []algebra.Node) {
 	var from algebra.Node = s
+	for i, n := range above { // what is computed anew reads all, whatever has changed in it
+		if r, ok := n.(*algebra.Recursion); ok && !v.rules.rules.Grows(r) {
+			lookup{cost: c}.enter(r, nil)
+			c.add(Read{Table: r.Stored})
+			from, above = r, above[:i]
+			break
+		}
+	}
 	for i := len(above) - 1; i >= 0; i-- {
 		switch n := above[i].(type) {
 		case *algebra.Join:
@@ -132,6 +144,8 @@ func (v *view) climb(c *Cost, s *algebra.Source, above []algebra.Node) {
 			if l.when != Never {
 				l.enter(n.Input, renamed(n.Keys, keyIDs(n)))
 			}
+		case *algebra.Recursion:
+			growing(c, n)
 		case *algebra.Window:
 			lookup{cost: c, group: true}.enter(n.Input, n.KeyColumns())
 		}
@@ -195,4 +209,6 @@ func Wanted(costs []Cost) []Index {
 }
 
 // WantsIndex reports whether rows of a table are found by columns with which no index begins. States have those that are worth it.
-func (r Read) WantsIndex() bool { return len(r.Columns) > 0 && !r.Indexed && r.Table.Before == nil }
+func (r Read) WantsIndex() bool {
+	return len(r.Columns) > 0 && !r.Indexed && r.Table.Before == nil && !r.Table.Recursive
+}

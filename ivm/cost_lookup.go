@@ -48,6 +48,12 @@ func (l lookup) enter(n algebra.Node, by []algebra.ColID) {
 	case *algebra.Semi:
 		l.enter(n.Left, by)
 		l.semi(n)
+	case *algebra.Recursion: // as a whole
+		algebra.Walk(n, func(n algebra.Node) {
+			if s, ok := n.(*algebra.Source); ok && !s.Table.Recursive {
+				l.below().enter(s, nil)
+			}
+		})
 	default:
 		for _, in := range n.Inputs() {
 			l.enter(in, by)
@@ -78,6 +84,32 @@ func (l lookup) join(n *algebra.Join, by []algebra.ColID) {
 func (l lookup) semi(n *algebra.Semi) {
 	l.conds = n.On
 	l.enter(n.Right, l.linked(n.Right, n.Left.Columns()))
+}
+
+// growing notes what is read for rows of a recursion that come or go: what the step joins to them, and without All what it made them of.
+func growing(c *Cost, n *algebra.Recursion) {
+	l := lookup{cost: c}
+	at := n.Step.Input
+	for !n.Is(at) {
+		switch in := at.(type) {
+		case *algebra.Filter:
+			l.conds, at = append(slices.Clip(l.conds), in.Conds...), in.Input
+		case *algebra.Join:
+			l.conds = append(slices.Clip(l.conds), in.On...)
+			other := in.Right
+			at = in.Left
+			if algebra.Recurses(in.Right) {
+				at, other = in.Right, in.Left
+			}
+			l.enter(other, l.linked(other, at.Columns()))
+		default:
+			l, at = l.below(), in.Inputs()[0]
+		}
+	}
+	if !n.All {
+		l.below().enter(n.Seed.Input, n.Seed.Cols)
+		l.below().enter(n.Step.Input, n.Step.Cols)
+	}
 }
 
 // among are those of the columns that a node has.

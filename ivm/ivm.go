@@ -1,6 +1,6 @@
 // Package ivm compiles a view to the SQL that keeps a table equal to it.
 //
-// Files call downwards: ivm, plan, sharded, immediate, cost, cost_lookup, states, statements, rule, needs, storage, sql, strategy, view, passes, whole, limit, size, settings, qualified,
+// Files call downwards: ivm, plan, state_index, sharded, immediate, cost, cost_lookup, states, recursion, statements, rule, needs, storage, sql, strategy, view, passes, whole, limit, size, settings, qualified,
 // internal, problems.
 package ivm
 
@@ -42,6 +42,7 @@ func CompileParsed(parsed sqltext.Query, query string, pos func(offset int) diag
 	afterPass("resolve", v.Root)
 	v.unlimit(options)
 	v.Root = through(viewPasses(columns, v.props), v.Root)
+	v.refuseRecursion()
 	v.refuseUnseen(pos(0))
 	if v.Root == nil {
 		v.limit = nil // the query itself is stored

@@ -24,11 +24,13 @@ type Plan struct {
 	Reads   int                 // how many occurrences of tables are followed
 
 	Strategy  Strategy
-	Storage   Storage   // the state: how rows are stored
-	Apply     Statement // finds how stored rows change after changes of all kinds; the last relation is delta, or found for groups that are merged
-	States    []*State  // what is stored beside the rows
-	Raw       bool      // Apply may read log rows as they are, several alike and some that cancel each other, once
-	AddsUp    bool      // groups add them up like that
+	Storage   Storage          // the state: how rows are stored
+	Apply     Statement        // finds how stored rows change after changes of all kinds; the last relation is delta, or found for groups that are merged
+	States    []*State         // what is stored beside the rows
+	Recurses  bool             // it reads queries that read themselves, and that change
+	Anew      []resolve.Reason // those of them that are computed as a whole when something that they read changes
+	Raw       bool             // Apply may read log rows as they are, several alike and some that cancel each other, once
+	AddsUp    bool             // groups add them up like that
 	Recompute Recomputation
 	Immediate Immediate // empty for a view that is recomputed
 	Costs     []Cost    // of each source, in their order
@@ -65,10 +67,11 @@ func (v *view) plan(query string, known *catalog.Catalog) *Plan {
 	over := v
 	if v.keeps {
 		over = v.overStates()
+		over.index()
 	}
 	p := &Plan{
 		Output: v.outputs(), Sources: v.Sources, Views: v.Views, Full: v.Full, Open: v.Open, Reads: len(v.sources()), Columns: v.columns, view: over,
-		Strategy: v.strategy, Storage: Storage{v.storage}, States: over.states, Apply: v.written(over.statement()), Recompute: Recomputation{v.recompute(), v.columns},
+		Strategy: v.strategy, Storage: Storage{v.storage}, States: over.states, Recurses: len(v.recursions()) > 0, Anew: v.anew(), Apply: v.written(over.statement()), Recompute: Recomputation{v.recompute(), v.columns},
 		AddsUp: v.groups != nil && v.groups.Linear(), Costs: over.costs(), Needs: v.needs(), OwnNames: v.ownNames(query, known),
 	}
 	p.Raw = p.AddsUp || v.strategy == MergeRows && apply.Linear(v.Root) && v.safe()
@@ -90,6 +93,8 @@ func (v *view) groupsRows() (found, pick bool) {
 			switch n := n.(type) {
 			case *algebra.Aggregate:
 				found, pick = true, pick || v.picks(n)
+			case *algebra.Recursion: // without All, one of rows that are equal is there
+				pick = pick || !n.All && slices.ContainsFunc(n.Cols, func(id algebra.ColID) bool { return v.columns.Info(id).Varied })
 			case *algebra.Window:
 				found, pick = true, pick || slices.ContainsFunc(n.Calls, func(c algebra.WindowCall) bool { return c.Ordered })
 			}

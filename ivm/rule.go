@@ -19,6 +19,9 @@ func (v *view) rule(n algebra.Node) string {
 	if top, ok := n.(*algebra.Top); ok && v.limit != nil && top.Input == v.Root {
 		return shownRule
 	}
+	if r, ok := n.(*algebra.Recursion); ok && v.rules.rules.Grows(r) {
+		return delta.Grown(r)
+	}
 	groups, rule, above := v.storedGroups()
 	if groups == nil {
 		return delta.Rule(n)

@@ -64,7 +64,7 @@ func (s *sharder) of(n algebra.Node) sharded {
 	switch n := n.(type) {
 	case *algebra.Source:
 		return s.source(n)
-	case *algebra.Values:
+	case *algebra.Values, *algebra.Recursion: // of constants: others have states, which there are none of
 		return sharded{}
 	case *algebra.Filter, *algebra.Join:
 		return s.joined(n)

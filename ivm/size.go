@@ -51,9 +51,13 @@ func waysOf(n algebra.Node) ways {
 			return ways{terms: 1, changes: 1, tables: 1, below: all.below + all.reads()}
 		}
 		return all
-	case *algebra.Aggregate, *algebra.Distinct, *algebra.Top, *algebra.Window: // rows of them come and go, so that what reads them is written for both
-		in := waysOf(n.Inputs()[0])
-		return ways{terms: 1, changes: 2, tables: 1, below: 2*in.below + in.reads()}
+	case *algebra.Aggregate, *algebra.Distinct, *algebra.Top, *algebra.Window, *algebra.Recursion: // rows of them come and go, so that what reads them is written for both
+		made := ways{terms: 1, changes: 2, tables: 1}
+		for _, in := range n.Inputs() {
+			w := waysOf(in)
+			made.below += 2*w.below + w.reads()
+		}
+		return made
 	}
 	return waysOf(n.Inputs()[0])
 }

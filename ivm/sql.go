@@ -40,6 +40,9 @@ type Recomputation struct {
 // Rows is the query for all rows that are to be stored: the view's, with the columns of keys that it lacks. The view must be one that is followed.
 func (r Recomputation) Rows() string { return emit.Rows(r.Recompute, r.columns) }
 
+// Counted is Rows with how often each is there, for rows that are stored so.
+func (r Recomputation) Counted() string { return emit.Counted(r.Recompute, r.columns) }
+
 // Lines writes it as lines of common table expressions: differ, which pairs rows of the query with those stored, or delta, which signed asks for.
 func (r Recomputation) Lines(q emit.Query, signed bool) []string {
 	return emit.Recompute(r.Recompute, r.columns, q, signed)

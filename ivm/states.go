@@ -11,20 +11,28 @@ import (
 	"github.com/pgsluice/sluice/ivm/resolve"
 )
 
-// State is groups within a view that are stored beside its rows, as accumulators: their changes are added up (rule R4), where all of their rows would be read
-// otherwise, as they are and as they were.
+// State is a part of a view that is stored beside its rows: groups as accumulators, whose changes are added up (rule R4), where all of their rows would be read
+// otherwise, as they are and as they were; or rows of a query that reads itself, which are compared with it.
 type State struct {
 	*Plan
-	relation *catalog.Relation // what stands for the groups in the view's tree
-	of       *view             // the groups as a view
+	By       []string          // columns by which its rows are found, each by itself
+	relation *catalog.Relation // what stands for the part in the view's tree
+	of       *view             // the part as a view
+	node     algebra.Node      // the part in the query's tree
 }
 
-// Name is the relation that a statement has the rows of the groups in, as they become.
+// Name is the relation that a statement has the rows of the part in, as they become.
 func (s *State) Name() string { return s.relation.Name }
 
-// Lines writes how the groups change as lines of common table expressions, the last of them with a comma: what is found stored, the change, and the groups as
+// Grouped reports whether groups are stored.
+func (s *State) Grouped() bool { return s.of.groups != nil }
+
+// Lines writes how the part changes as lines of common table expressions, the last of them with a comma: what is found stored, the change, and the rows as
 // they become and as they were, as far as the statement reads these.
 func (s *State) Lines(t Tables, statement []string) []string {
+	if !s.Grouped() {
+		return emit.RowState(s.Name(), s.Apply.Statement, s.Columns, t, statement)
+	}
 	return emit.State(s.Name(), s.Apply.Statement, s.of.Root, s.Columns, t, statement)
 }
 
@@ -34,6 +42,7 @@ func (v *view) overStates() *view {
 		return v
 	}
 	known := map[string]*State{} // by the SQL that computes them: a common table expression that is read twice is in the tree twice
+	v = v.overRecursions(known)
 	kept := map[algebra.Node]bool{}
 	v.findStates(v.Root, false, func(n *algebra.Aggregate) { kept[n] = true })
 	if len(kept) == 0 {
@@ -44,22 +53,64 @@ func (v *view) overStates() *view {
 		if !kept[n] {
 			return n
 		}
-		state := v.stateOf(n.(*algebra.Aggregate), len(known)+1)
-		sql := state.Recompute.Rows()
-		if same := known[sql]; same != nil {
-			state = same
-		} else {
-			known[sql] = state
-			over.states = append(over.states, state)
-		}
-		read := &algebra.Source{Table: state.relation}
-		for i, id := range n.Columns() {
-			read.Cols = append(read.Cols, algebra.SourceCol{ID: id, Attr: i})
-		}
-		return read
+		return over.kept(n, known)
 	})
 	over.choose()
 	return &over
+}
+
+// overRecursions is the view over relations for the rows of queries that read themselves.
+func (v *view) overRecursions(known map[string]*State) *view {
+	if len(v.recursions()) == 0 {
+		return v
+	}
+	over := *v
+	over.Root = algebra.Rewrite(v.Root, func(n algebra.Node) algebra.Node {
+		r, ok := n.(*algebra.Recursion)
+		if !ok || len(v.props.Of(r).Sources) == 0 {
+			return n
+		}
+		return over.kept(r, known)
+	})
+	over.choose()
+	return &over
+}
+
+// kept is what stands for a part of the view that has a state.
+func (v *view) kept(n algebra.Node, known map[string]*State) algebra.Node {
+	state := v.stateOf(n, len(known)+1)
+	sql := state.Recompute.Rows()
+	if same := known[sql]; same != nil {
+		state = same
+	} else {
+		known[sql] = state
+		v.states = append(v.states, state)
+	}
+	return reading(state.relation, n.Columns())
+}
+
+// reading is an occurrence of a relation with all of its columns.
+func reading(r *catalog.Relation, cols []algebra.ColID) *algebra.Source {
+	read := &algebra.Source{Table: r}
+	for i, id := range cols {
+		read.Cols = append(read.Cols, algebra.SourceCol{ID: id, Attr: i})
+	}
+	return read
+}
+
+// wholly is a tree over what its states stand for.
+func (v *view) wholly(n algebra.Node) algebra.Node {
+	return algebra.Rewrite(n, func(n algebra.Node) algebra.Node {
+		s, ok := n.(*algebra.Source)
+		if !ok || v.state(s.Table) == nil {
+			return n
+		}
+		again := &algebra.Project{Input: v.state(s.Table).node}
+		for i, c := range s.Cols {
+			again.Items = append(again.Items, algebra.Item{ID: c.ID, Expr: algebra.Ref(again.Input.Columns()[s.Cols[i].Attr])})
+		}
+		return again
+	})
 }
 
 // state is that for which a table of the view's tree stands; nil if that is another table.
@@ -117,9 +168,9 @@ func (v *view) comparesAll(n *algebra.Semi) bool {
 	})
 }
 
-// stateOf is the state of groups.
-func (v *view) stateOf(n *algebra.Aggregate, no int) *State {
-	of := newView(v.columns)
+// stateOf is the state of a part of the view.
+func (v *view) stateOf(n algebra.Node, no int) *State {
+	of, whole := newView(v.columns), newView(v.columns)
 	of.Root = &algebra.Project{Input: n, Items: algebra.Same(n.Columns())}
 	taken := map[string]bool{}
 	for i, id := range n.Columns() {
@@ -132,23 +183,39 @@ func (v *view) stateOf(n *algebra.Aggregate, no int) *State {
 	}
 	of.choose()
 	of.storage = of.stored()
-	return &State{of: of, relation: of.relation(fmt.Sprintf("state%d", no)), Plan: &Plan{
+	s := &State{of: of, relation: of.relation(fmt.Sprintf("state%d", no)), node: v.wholly(n)}
+	if r, ok := n.(*algebra.Recursion); ok {
+		compared := *r
+		compared.Stored = s.relation.Before
+		of.Root = &algebra.Project{Input: &compared, Items: algebra.Same(n.Columns())}
+	}
+	whole.Output, whole.Root = of.Output, &algebra.Project{Input: s.node, Items: algebra.Same(n.Columns())}
+	whole.choose()
+	whole.storage = of.storage
+	s.Plan = &Plan{
 		Output: of.outputs(), Columns: v.columns, view: of, Strategy: of.strategy, Storage: Storage{of.storage},
-		Apply: of.written(of.statement()), Recompute: Recomputation{of.recompute(), v.columns}, AddsUp: of.groups.Linear(),
-	}}
+		Apply: of.written(of.statement()), Recompute: Recomputation{whole.recompute(), v.columns}, AddsUp: of.groups != nil && of.groups.Linear(),
+	}
+	return s
 }
 
-// relation stands for the view's groups in the tree of another view.
+// relation stands for the view's groups, or rows, in the tree of another view.
 func (v *view) relation(name string) *catalog.Relation {
 	groups := &catalog.Relation{Name: name, Kind: catalog.Table, Key: []int{}}
+	if v.groups == nil {
+		groups.Key, groups.Counted = nil, true
+	}
 	for i, o := range v.outputs() {
 		groups.Columns = append(groups.Columns, catalog.Column{Name: o.Name, Type: o.Type, NotNull: o.NeverNull, Varied: o.Varied, Equality: o.Equality})
-		if i < len(v.groups.Keys) {
+		if v.groups != nil && i < len(v.groups.Keys) {
 			groups.Key = append(groups.Key, i)
 		}
 	}
 	if len(groups.Key) > 0 {
 		groups.Indexed = [][]int{groups.Key}
+	}
+	if groups.Counted {
+		groups.Columns = append(groups.Columns, catalog.Column{Name: apply.Hash, Type: "bigint", NotNull: true, Equality: catalog.HashedEquality})
 	}
 	if slices.ContainsFunc(groups.Key, func(i int) bool { return !groups.Columns[i].NotNull }) {
 		groups.Key = nil

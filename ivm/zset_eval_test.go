@@ -108,7 +108,7 @@ func (w world) evaluate(n algebra.Node) zset {
 func (w world) compute(n algebra.Node) zset {
 	out := zset{}
 	switch n.(type) {
-	case *algebra.Aggregate, *algebra.Top, *algebra.Window, *algebra.Bag, *algebra.Consolidate: // which add up
+	case *algebra.Aggregate, *algebra.Top, *algebra.Window, *algebra.Bag, *algebra.Consolidate, *algebra.Recursion: // which add up
 		if w.unsigned {
 			return support(w.signs(true).evaluate(n))
 		}
@@ -152,7 +152,16 @@ func (w world) compute(n algebra.Node) zset {
 		}
 		return zset{}.minus(w.evaluate(n.Input))
 	case *algebra.Consolidate:
-		return w.evaluate(n.Input)
+		w.evaluate(n.Input).rows(func(row []value, times int) {
+			switch {
+			case n.Only == 0:
+				out.add(row, times)
+			case times*int(n.Only) > 0:
+				out.add(row, times*int(n.Only))
+			}
+		})
+	case *algebra.Recursion:
+		w.recursion(n, out)
 	case *algebra.Kept:
 		return w.evaluate(n.Input)
 	case *algebra.Bag:

@@ -18,6 +18,9 @@ func eval(e sqltext.Expr, b binding) value {
 		}
 		return v
 	}
+	if call, ok := e.Call(); ok && call.Name == "hash_record_extended" {
+		return hashOf(bindingRow(e, b))
+	}
 	f := e.Form()
 	var parts []value
 	for _, p := range f.Parts {

@@ -142,18 +142,31 @@ func transitions() []transition {
 
 // compare says how a delta, which may read states, differs from the difference that changes of both tables make; nothing if it does not.
 func compare(root, delta algebra.Node, l, r transition, random *rand.Rand, states ...*State) (said string) {
-	state := fmt.Sprintf("l = %v after %v, r = %v after %v", l.now, l.changes, r.now, r.changes)
+	return compareAll(root, delta, map[string]transition{"l": l, "r": r}, random, states...)
+}
+
+// compareAll is compare for tables of any names.
+func compareAll(root, delta algebra.Node, tables map[string]transition, random *rand.Rand, states ...*State) (said string) {
+	state := fmt.Sprintf("tables and their changes: %v", tables)
 	defer func() {
 		if reason := recover(); reason != nil {
 			said = fmt.Sprintf("%s: %v", state, reason)
 		}
 	}()
 	moment, earlier := random.IntN(3), random.IntN(3)
-	after := world{moments: map[string]int{"clock": moment, "clock before": earlier}, now: map[string]zset{"l": l.now, "r": r.now}, changes: map[string]zset{"l": l.changes, "r": r.changes}, done: map[algebra.Node]zset{}, some: map[algebra.Node]zset{}}
-	before := world{moments: map[string]int{"clock": earlier}, now: map[string]zset{"l": l.now.minus(l.changes), "r": r.now.minus(r.changes)}, done: map[algebra.Node]zset{}, some: map[algebra.Node]zset{}}
+	after := world{moments: map[string]int{"clock": moment, "clock before": earlier}, now: map[string]zset{}, changes: map[string]zset{}, done: map[algebra.Node]zset{}, some: map[algebra.Node]zset{}}
+	before := world{moments: map[string]int{"clock": earlier}, now: map[string]zset{}, done: map[algebra.Node]zset{}, some: map[algebra.Node]zset{}}
+	for name, t := range tables {
+		after.now[name], after.changes[name], before.now[name] = t.now, t.changes, t.now.minus(t.changes)
+	}
 	for _, s := range states {
-		now, was := after.evaluate(s.of.Root), before.evaluate(s.of.Root)
+		now, was := s.hashed(after.evaluate(s.node)), s.hashed(before.evaluate(s.node))
 		after.now[s.Name()], after.now[s.relation.Before.Name], after.changes[s.Name()] = now, was, now.minus(was)
+		if !s.Grouped() { // its own rule
+			if changes := after.evaluate(s.of.rules.changes(s.of.Root)); !s.hashed(changes).equal(now.minus(was)) {
+				return fmt.Sprintf("%s: the delta of %s makes %v, and the difference is %v", state, s.Name(), changes, now.minus(was))
+			}
+		}
 	}
 	want := after.evaluate(root).minus(before.evaluate(root))
 	got := zset{}

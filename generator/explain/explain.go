@@ -146,11 +146,14 @@ func (t Table) how() string {
 	return "everything is recomputed"
 }
 
-// reasons say why everything is recomputed, or why rows come and go though no source changes.
+// reasons say why everything is recomputed, or a part, or why rows come and go though no source changes.
 func (t Table) reasons() []string {
 	var lines []string
 	for _, r := range t.View.Full {
 		lines = append(lines, r.Pos.String()+": "+r.What+" cannot be followed, so everything is recomputed; "+instead(r))
+	}
+	for _, part := range t.View.Anew {
+		lines = append(lines, part.Pos.String()+": "+part.What+" is computed anew when a table that it reads has changed, and compared with what is stored of it")
 	}
 	if at := t.View.Moves; at != nil {
 		lines = append(lines, at.String()+": moves with time: a refresh has it as of the beginning of its transaction, and finds what has come or gone since the one before")

@@ -43,9 +43,13 @@ func tableRelations(t render.StreamTable) []upgrade.Relation {
 }
 
 func stateRelations(t render.StreamTable) []upgrade.Relation {
-	return []upgrade.Relation{
+	relations := []upgrade.Relation{
 		relation("table", t.Rows, "", notNull(t.Rows, t.NotNull...)...), relation("index", t.KeyIndex, ""), relation("index", t.LookupIndex, ""), relation("index", t.HashIndex, ""),
 	}
+	for _, index := range t.Indexes {
+		relations = append(relations, relation("index", index.Name, ""))
+	}
+	return relations
 }
 
 func outboxRelations(o render.Outbox) []upgrade.Relation {

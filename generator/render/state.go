@@ -25,15 +25,19 @@ func (t StreamTable) StateStatements() []string {
 	for _, s := range t.States {
 		statements = append(statements, s.CreateStore()...)
 	}
-	return statements
+	return append(statements, t.SpecIndexes()...)
 }
 
 // CreateStore are the statements that create the table of a state, empty, where it is missing.
 func (t StreamTable) CreateStore() []string {
-	create := fmt.Sprintf("create table if not exists %s%s as\nselect %s\nfrom %s\nwith no data", t.Rows, t.StoredWith(), t.StoredColumns(), t.StoredFrom())
+	columns, from := t.StoredColumns(), t.StoredFrom()
+	if !t.Grouped {
+		columns, from = list("s", t.Stored)+", null::bigint as __mult, null::bigint as __hash", "(\n"+t.RowsSQL+"\n) s"
+	}
+	create := fmt.Sprintf("create table if not exists %s%s as\nselect %s\nfrom %s\nwith no data", t.Rows, t.StoredWith(), columns, from)
 	statements := []string{create}
 	for _, index := range t.RowIndexes() {
 		statements = append(statements, strings.Replace(index, "index ", "index if not exists ", 1))
 	}
-	return statements
+	return append(statements, t.SpecIndexes()...)
 }

@@ -30,6 +30,9 @@ func (i Info) Ordered() bool {
 	return !i.Varied && i.Type != "" && (i.Equality == catalog.OrderedEquality || i.Equality == catalog.HashedEquality)
 }
 
+// Hashed reports whether a hash finds the values, and those that are equal are the same.
+func (i Info) Hashed() bool { return !i.Varied && i.Equality == catalog.HashedEquality }
+
 // Columns are the columns of one compilation. Numbers are never used again.
 type Columns struct {
 	infos []Info

@@ -43,6 +43,8 @@ func Describe(n Node, c *Columns) Description {
 			d.Kind = "aggregate global"
 		}
 		return d
+	case *Recursion:
+		return Description{Kind: "recursion", Of: n.Self.Name, Items: p.idTexts(n.Cols)}
 	case *Window:
 		return Description{Kind: "window", Keys: p.windowKeys(n), Items: p.windowCalls(n)}
 	}

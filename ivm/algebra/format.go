@@ -58,7 +58,7 @@ func (p *printer) line(n Node) string {
 	case *Negate:
 		return "negate"
 	case *Consolidate:
-		return "consolidate"
+		return "consolidate" + map[Sign]string{Gone: ", what goes", Come: ", what comes"}[n.Only]
 	case *Join:
 		return strings.TrimSpace("join " + p.conditions(n.On))
 	case *Outer:
@@ -79,6 +79,8 @@ func (p *printer) line(n Node) string {
 		return "bag"
 	case *Kept:
 		return "kept"
+	case *Recursion:
+		return p.recursion(n)
 	}
 	panic(fmt.Sprintf("no text for %T", n))
 }

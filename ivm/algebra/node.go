@@ -67,7 +67,20 @@ type Branch struct {
 type Negate struct{ Input Node }
 
 // Consolidate adds up the multiplicities of equal rows and drops zeros.
-type Consolidate struct{ Input Node }
+type Consolidate struct {
+	Input Node
+	Only  Sign
+}
+
+// Sign has one kind of changes stay: rows that come, or rows that go, which then count as often as they went.
+type Sign int
+
+// The signs; 0 is either.
+const (
+	Gone Sign = iota - 1
+	_
+	Come
+)
 
 // Join pairs rows for which all conditions are true; without conditions, all
 // with all. Multiplicities multiply.
@@ -104,14 +117,14 @@ func (n *Union) Inputs() []Node {
 	return inputs
 }
 
-func (n *Source) With([]Node) Node       { return n }
-func (n *Changes) With([]Node) Node      { return n }
-func (n *Values) With([]Node) Node       { return n }
-func (n *Filter) With(in []Node) Node    { return &Filter{in[0], n.Conds} }
-func (n *Project) With(in []Node) Node   { return &Project{in[0], n.Items} }
-func (n *Negate) With(in []Node) Node    { return &Negate{in[0]} }
-func (*Consolidate) With(in []Node) Node { return &Consolidate{in[0]} }
-func (n *Join) With(in []Node) Node      { return &Join{in[0], in[1], n.On} }
+func (n *Source) With([]Node) Node         { return n }
+func (n *Changes) With([]Node) Node        { return n }
+func (n *Values) With([]Node) Node         { return n }
+func (n *Filter) With(in []Node) Node      { return &Filter{in[0], n.Conds} }
+func (n *Project) With(in []Node) Node     { return &Project{in[0], n.Items} }
+func (n *Negate) With(in []Node) Node      { return &Negate{in[0]} }
+func (n *Consolidate) With(in []Node) Node { return &Consolidate{in[0], n.Only} }
+func (n *Join) With(in []Node) Node        { return &Join{in[0], in[1], n.On} }
 
 // With is the union of other inputs, with the columns under the same numbers.
 func (n *Union) With(in []Node) Node {

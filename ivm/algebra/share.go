@@ -47,6 +47,11 @@ func equalNodes(a, b Node) bool {
 	case *Union:
 		other := b.(*Union)
 		return a.Mixed == other.Mixed && slices.EqualFunc(a.From, other.From, func(x, y Branch) bool { return slices.Equal(x.Cols, y.Cols) })
+	case *Consolidate:
+		return a.Only == b.(*Consolidate).Only
+	case *Recursion:
+		other := b.(*Recursion)
+		return a.Self == other.Self && a.All == other.All && a.Stored == other.Stored && slices.Equal(a.Seed.Cols, other.Seed.Cols) && slices.Equal(a.Step.Cols, other.Step.Cols)
 	case *Outer:
 		return a.Full == b.(*Outer).Full
 	case *Semi:

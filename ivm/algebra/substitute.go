@@ -25,7 +25,7 @@ func Substitute(n Node, replace func(Scalar) Scalar) Node {
 	}
 	return Rewrite(n, func(n Node) Node {
 		switch n := n.(type) {
-		case *Source, *Union, *Distinct:
+		case *Source, *Union, *Distinct, *Recursion:
 			return n
 		case *Values:
 			v := &Values{Cols: n.Cols}

@@ -17,8 +17,11 @@ func verifyNode(n Node) error {
 	if id, twice := repeated(n.Columns()); twice {
 		return fmt.Errorf("%T makes column %d twice", n, id)
 	}
-	if u, ok := n.(*Union); ok {
-		return verifyUnion(u)
+	switch n := n.(type) {
+	case *Union:
+		return verifyBranches("a union", n.Cols, n.From)
+	case *Recursion:
+		return verifyBranches("a recursion", n.Cols, []Branch{n.Seed, n.Step})
 	}
 	below := set{}
 	for _, in := range n.Inputs() {
@@ -35,15 +38,15 @@ func verifyNode(n Node) error {
 	return nil
 }
 
-func verifyUnion(u *Union) error {
-	for i, b := range u.From {
-		if len(b.Cols) != len(u.Cols) {
-			return fmt.Errorf("branch %d of a union of %d columns has %d", i+1, len(u.Cols), len(b.Cols))
+func verifyBranches(of string, cols []ColID, branches []Branch) error {
+	for i, b := range branches {
+		if len(b.Cols) != len(cols) {
+			return fmt.Errorf("branch %d of %s of %d columns has %d", i+1, of, len(cols), len(b.Cols))
 		}
 		below := set{}
 		below.add(b.Input.Columns())
 		if id, missing := below.lacks(b.Cols); missing {
-			return fmt.Errorf("branch %d of a union reads column %d, which its input does not make", i+1, id)
+			return fmt.Errorf("branch %d of %s reads column %d, which its input does not make", i+1, of, id)
 		}
 	}
 	return nil

@@ -56,6 +56,8 @@ func Reads(n Node) []ColID {
 		for _, b := range n.From {
 			ids = append(ids, b.Cols...)
 		}
+	case *Recursion:
+		ids = append(append(ids, n.Seed.Cols...), n.Step.Cols...)
 	case *Distinct:
 		ids = append(ids, n.Columns()...)
 	}

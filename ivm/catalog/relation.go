@@ -51,6 +51,8 @@ type Relation struct {
 	Open        bool // it has columns besides, which only the server knows
 	Distributed *Distribution
 	Clock       bool      // it is Clock
+	Recursive   bool      // it stands for the rows of a query that reads itself, as far as they were made
+	Counted     bool      // rows are stored once, with how often they are there
 	Before      *Relation // as it was in the refresh before, where that can be read: of the clock, and of what is stored beside the rows of a view
 
 	Query      string   // of a view

@@ -66,6 +66,8 @@ func (c Calculus) of(n algebra.Node) algebra.Node {
 		return c.aggregate(n)
 	case *algebra.Top:
 		return c.top(n)
+	case *algebra.Recursion:
+		return c.recursion(n)
 	case *algebra.Window:
 		return c.window(n)
 	}

@@ -25,6 +25,9 @@ func (e Effect) or(other Effect) Effect {
 func EffectOn(n algebra.Node, source func(*algebra.Source) Effect) Effect {
 	switch n := n.(type) {
 	case *algebra.Source:
+		if n.Table.Recursive {
+			return Effect{}
+		}
 		return source(n)
 	case *algebra.Values:
 		return Effect{}
@@ -41,7 +44,7 @@ func EffectOn(n algebra.Node, source func(*algebra.Source) Effect) Effect {
 			return Both
 		}
 		return EffectOn(n.Left, source)
-	case *algebra.Aggregate, *algebra.Distinct, *algebra.Top, *algebra.Window:
+	case *algebra.Aggregate, *algebra.Distinct, *algebra.Top, *algebra.Window, *algebra.Recursion:
 		if below(n, source).None() {
 			return Effect{}
 		}

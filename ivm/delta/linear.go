@@ -17,7 +17,7 @@ const (
 )
 
 func (c Calculus) source(n *algebra.Source) algebra.Node {
-	if !c.changed(n) {
+	if n.Table.Recursive || !c.changed(n) {
 		return nil
 	}
 	if algebra.IsClock(n) {

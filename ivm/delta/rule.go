@@ -2,6 +2,14 @@ package delta
 
 import "github.com/pgsluice/sluice/ivm/algebra"
 
+// Grown is the rule by which Of differentiates a recursion that Grows.
+func Grown(n *algebra.Recursion) string {
+	if n.All {
+		return allRule
+	}
+	return setRule
+}
+
 // Rule is the rule by which Of differentiates an operator; empty for one that stands in no view.
 func Rule(n algebra.Node) string {
 	switch n := n.(type) {
@@ -42,6 +50,8 @@ func Rule(n algebra.Node) string {
 			return firstRule
 		}
 		return topRule
+	case *algebra.Recursion:
+		return anewRule
 	case *algebra.Window:
 		return windowRule
 	}

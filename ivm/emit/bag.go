@@ -67,17 +67,35 @@ func grouped(name string, info algebra.Info) (column, key string) {
 func (w *writer) consolidate(n *algebra.Consolidate, names []string) []string {
 	from := w.read(n.Input)
 	var list, keys []string
+	_, net := n.Input.(*algebra.Changes) // of one table, which are added up already
+	net = net && n.Only != 0
 	for i, id := range n.Input.Columns() {
 		column, key := grouped(from.Columns[id], w.columns.Info(id))
+		if net {
+			column = "d." + sqltext.Ident(from.Columns[id])
+		}
 		if column != "d."+sqltext.Ident(names[i]) {
 			column = as(column, names[i])
 		}
 		list, keys = append(list, column), append(keys, key)
 	}
-	sum := "sum(d." + Mult + ")"
-	lines := append(clause("select", append(list, as(sum, Mult))), "from "+aliased(from.SQL, "d"))
+	sum, sign := "sum(d."+Mult+")", " <> 0"
+	if net {
+		sum = "d." + Mult
+	}
+	count := sum
+	switch n.Only {
+	case algebra.Come:
+		sign = " > 0"
+	case algebra.Gone:
+		count, sign = "-"+sum, " < 0"
+	}
+	lines := append(clause("select", append(list, as(count, Mult))), "from "+aliased(from.SQL, "d"))
+	if net {
+		return append(lines, "where "+sum+sign)
+	}
 	if len(keys) > 0 {
 		lines = append(lines, clause("group by", keys)...)
 	}
-	return append(lines, "having "+sum+" <> 0")
+	return append(lines, "having "+sum+sign)
 }

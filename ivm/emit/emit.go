@@ -43,14 +43,15 @@ type writer struct {
 	columns *algebra.Columns
 	leaf    func(algebra.Node) (Leaf, bool)
 	done    map[algebra.Node]Leaf
-	written map[string]string // names of common table expressions by their text
-	reads   []string          // what the one that is being written reads
+	written map[string]string     // names of common table expressions by their text
+	reads   []string              // what the one that is being written reads
+	single  map[algebra.Node]bool // what countsOnce has found
 }
 
 // newWriter returns a writer; leaf describes where sources and changes are read
 // from, and may do so for any node that a table holds.
 func newWriter(columns *algebra.Columns, leaf func(algebra.Node) (Leaf, bool)) *writer {
-	return &writer{columns: columns, leaf: leaf, done: map[algebra.Node]Leaf{}, written: map[string]string{}}
+	return &writer{columns: columns, leaf: leaf, done: map[algebra.Node]Leaf{}, single: map[algebra.Node]bool{}, written: map[string]string{}}
 }
 
 // Add writes a node as a common table expression with a column for each of
@@ -58,7 +59,7 @@ func newWriter(columns *algebra.Columns, leaf func(algebra.Node) (Leaf, bool)) *
 func (w *writer) Add(n algebra.Node, names []string, keep bool) string {
 	c := CTE{Keep: keep}
 	switch n.(type) {
-	case *algebra.Aggregate, *algebra.Consolidate, *algebra.Bag, *algebra.Top, *algebra.Window:
+	case *algebra.Aggregate, *algebra.Consolidate, *algebra.Bag, *algebra.Top, *algebra.Window, *algebra.Recursion:
 		c.groups = true
 	}
 	return w.add(c, func(c *CTE) { c.Lines, c.Comment = w.relation(n, names), w.comment(n) })
@@ -101,6 +102,8 @@ func (w *writer) relation(n algebra.Node, names []string) []string {
 		return w.aggregate(n, names)
 	case *algebra.Top:
 		return w.top(n, names)
+	case *algebra.Recursion:
+		return w.recursion(n, names)
 	case *algebra.Window:
 		return w.window(n, names)
 	}
@@ -143,9 +146,20 @@ func (w *writer) find(n algebra.Node) Leaf {
 // countsOnce reports whether the rows of a node count once each. Whether there is one is then asked by EXISTS, which PostgreSQL makes a join of: a sum of
 // multiplicities is computed for each row that asks, and took seconds for a thousand changed rows of TPC-H's query 18.
 func (w *writer) countsOnce(n algebra.Node) bool {
-	switch n.(type) {
+	once, known := w.single[n]
+	if !known {
+		once = w.findOnce(n)
+		w.single[n] = once
+	}
+	return once
+}
+
+func (w *writer) findOnce(n algebra.Node) bool {
+	switch n := n.(type) {
 	case *algebra.Aggregate, *algebra.Top, *algebra.Window, *algebra.Bag, *algebra.Distinct, *algebra.Values:
 		return true
+	case *algebra.Recursion:
+		return !n.All || w.countsOnce(n.Seed.Input)
 	case *algebra.Source:
 		leaf, ok := w.leaf(n)
 		return ok && !leaf.Signed && !leaf.Taken

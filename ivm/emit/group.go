@@ -56,7 +56,7 @@ func some(list []string) []string {
 
 // aggregate writes groups over rows that count once each.
 func (w *writer) aggregate(n *algebra.Aggregate, names []string) []string {
-	b := w.block(n.Input)
+	b := w.block(w.expanded(n.Input))
 	var list, keys []string
 	for i, k := range n.Keys {
 		expr, key := b.named(b.over(k.Expr.Expr)), fmt.Sprint(i+1)

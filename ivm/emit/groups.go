@@ -20,7 +20,7 @@ type fold struct {
 // groups writes groups of a node's rows, which count once each, as a common table expression.
 func (w *writer) groups(n algebra.Node, keys []algebra.Item, names []string, folds []fold) string {
 	return w.add(CTE{groups: true}, func(c *CTE) {
-		b := w.block(n)
+		b := w.block(w.expanded(n))
 		var list, numbers []string
 		for i, k := range keys {
 			list = append(list, as(b.named(b.over(k.Expr.Expr)), names[i]))

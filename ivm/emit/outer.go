@@ -15,7 +15,7 @@ func (b *block) outerJoin(n *algebra.Outer) {
 			b.item(b.w.read(n))
 			return
 		}
-		b.item(once(b.w.read(n.Left)))
+		b.item(once(b.w.read(b.w.expanded(n.Left))))
 	} else {
 		b.fold(n.Left)
 	}
@@ -26,7 +26,7 @@ func (b *block) outerJoin(n *algebra.Outer) {
 			on = append(on, c.Expr)
 		}
 	}
-	b.item(once(b.w.read(right)))
+	b.item(once(b.w.read(b.w.expanded(right))))
 	for _, c := range n.On {
 		on = append(on, b.over(c.Expr))
 	}

@@ -138,7 +138,7 @@ func leaves(t Tables) func(algebra.Node) (Leaf, bool) {
 			case catalog.ClockBefore:
 				return leafOf(n, t.Log(n.Table), false), true
 			}
-			return leafOf(n, n.Table.SQLName(), false), true
+			return leafOf(n, n.Table.SQLName(), n.Table.Counted), true
 		case *algebra.Changes:
 			l := leafOf(n.Of, t.Log(n.Of.Table), !t.Added && !t.Taken)
 			l.Small, l.Taken, l.Where, l.Few = t.Raw, t.Taken, t.Where, t.Few == ForFew && len(t.Where) > 0
@@ -173,6 +173,13 @@ func Rows(r apply.Recompute, columns *algebra.Columns) string {
 	}
 	w, last := rows(r, columns)
 	return strings.Join(append(with(w.CTEs), "select "+strings.Join(idents(r.Storage.Stored), ", "), "from "+last), "\n")
+}
+
+// Counted is Rows with Mult, each row once.
+func Counted(r apply.Recompute, columns *algebra.Columns) string {
+	w := newWriter(columns, leaves(Tables{}))
+	last := w.Add(&algebra.Consolidate{Input: r.Rows}, r.Storage.Stored, false)
+	return strings.Join(append(with(w.CTEs), "select "+strings.Join(idents(append(slices.Clone(r.Storage.Stored), Mult)), ", "), "from "+last), "\n")
 }
 
 func rows(r apply.Recompute, columns *algebra.Columns) (w *writer, last string) {

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -53,12 +54,36 @@ func State(name string, s apply.Statement, root algebra.Node, columns *algebra.C
 		))},
 		{Name: before, Comment: name + " as it was", Lines: single(show(t.Stored+" r", "r"))},
 	}
-	text := strings.Join(statement, "\n")
-	read := ctes[:1]
-	for _, c := range ctes[1:] {
-		if strings.Contains(text, " "+c.Name+" ") || strings.Contains(text, " "+c.Name+"\n") {
-			read = append(read, c)
-		}
+	return list(append(ctes[:1:1], reading(ctes[1:], statement)...))
+}
+
+// RowState is State for rows that are stored with how often they are there: <name>_before, <name>_delta, and <name>.
+func RowState(name string, s apply.Statement, columns *algebra.Columns, t Tables, statement []string) []string {
+	delta, before := name+"_delta", name+"_before"
+	stored := func(alias string) []string {
+		return append(prefixed(alias, s.Storage.Stored), alias+"."+Mult, alias+"."+apply.Hash)
 	}
-	return list(read)
+	inner := append([]string{"with"}, Lines(s, columns, t)...)
+	inner[len(inner)-1] = ")"
+	changes := CTE{Name: delta, Comment: "Δ " + name, Keep: true, Lines: append(inner, "select *", "from "+DeltaName)}
+	was := append(clause("select", stored("r")), "from "+t.Stored+" r")
+	ctes := append(reading([]CTE{{Name: before, Comment: name + " as it was", Lines: was}}, slices.Concat(inner, statement)), changes)
+	// Without OFFSET, the planner finds no way to look stored rows up by an index where both are joined.
+	now := slices.Concat(was, []string{"union all", "("}, indented(append(clause("select", stored("d")), "from "+delta+" d", "offset 0")), []string{")"})
+	return list(append(ctes, reading([]CTE{{Name: name, Comment: name + " with what changes", Lines: now}}, statement)...))
+}
+
+func indented(lines []string) []string {
+	for i := range lines {
+		lines[i] = indent + lines[i]
+	}
+	return lines
+}
+
+// reading are those of common table expressions that a statement reads.
+func reading(ctes []CTE, statement []string) []CTE {
+	text := strings.Join(statement, "\n") + "\n"
+	return slices.DeleteFunc(slices.Clone(ctes), func(c CTE) bool {
+		return !strings.Contains(text, " "+c.Name+" ") && !strings.Contains(text, " "+c.Name+"\n")
+	})
 }

@@ -92,7 +92,7 @@ func inline(n algebra.Node, known func(algebra.Node) string) string {
 	case *algebra.Negate:
 		return "−" + below(n.Input)
 	case *algebra.Consolidate:
-		return below(n.Input)
+		return map[algebra.Sign]string{algebra.Gone: "gone ", algebra.Come: "come "}[n.Only] + below(n.Input)
 	case *algebra.Join:
 		return below(n.Left) + " ⋈ " + below(n.Right)
 	case *algebra.Outer:
@@ -111,6 +111,8 @@ func inline(n algebra.Node, known func(algebra.Node) string) string {
 		return "γ(" + below(n.Input) + ")"
 	case *algebra.Top:
 		return "top(" + below(n.Input) + ")"
+	case *algebra.Recursion:
+		return "μ(" + below(n.Seed.Input) + ", " + below(n.Step.Input) + ")"
 	case *algebra.Window:
 		return "ω(" + below(n.Input) + ")"
 	case *algebra.Bag:

@@ -10,7 +10,7 @@ import (
 
 // top writes the first rows of those that count once each. LIMIT and DISTINCT ON say most of it; other rows of several keys are numbered.
 func (w *writer) top(n *algebra.Top, names []string) []string {
-	b := w.block(n.Input)
+	b := w.block(w.expanded(n.Input))
 	keys, order, then := b.plain(n.Keys), b.sorted(n.Order), b.sorted(n.Then)
 	list := append(b.list(n.Columns(), names), as("1", Mult))
 	count, isNumber := n.Count.Expr.Integer()

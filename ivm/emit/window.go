@@ -4,7 +4,7 @@ import "github.com/pgsluice/sluice/ivm/algebra"
 
 // window writes rows that count once each, with what window functions compute of them.
 func (w *writer) window(n *algebra.Window, names []string) []string {
-	b, rows := w.block(n.Input), n.Input.Columns()
+	b, rows := w.block(w.expanded(n.Input)), n.Input.Columns()
 	list := b.list(rows, names)
 	for i, c := range n.Calls {
 		list = append(list, as(b.named(b.over(c.Call.Expr)), names[len(rows)+i]))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -15,10 +16,11 @@ type cteScope struct {
 	around *scope    // of the query that the clause belongs to: columns that it may read
 	read   bool      // by anything
 
-	busy    bool     // it is being resolved, so that a reference is one to itself
-	columns []column // that a reference to itself means; nil if they are not known
-	known   []column // of its result, once it was resolved
-	itself  bool     // there was one
+	busy    bool              // it is being resolved, so that a reference is one to itself
+	columns []column          // that a reference to itself means; nil if they are not known
+	self    *catalog.Relation // the same as a relation
+	known   []column          // of its result, once it was resolved
+	itself  bool              // there was one
 }
 
 func (s *cteScope) find(name string) *cteScope {
@@ -80,7 +82,11 @@ func (cte *cteScope) sees() *scope {
 func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope) {
 	if cte.busy {
 		cte.itself = true
-		return r.opaque(nameOf(t), cte.columns, t)
+		node, s := r.opaque(nameOf(t), cte.columns, t)
+		if cte.columns != nil {
+			node = readsSelf(cte, s)
+		}
+		return node, s
 	}
 	cte.read = true
 	if *r.resolved > mostQueries {
@@ -94,11 +100,10 @@ func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope
 	}
 	if cte.itself {
 		r.checkRecursion(cte)
-		r.full(cte.with.Pos, "recursive WITH query", "use refresh_mode auto or full, which recompute it, or where paths have few steps, join the table for each of them, and unite these with UNION ALL")
-		rel = relation{node: &algebra.Values{}, open: rel.open}
+		rel = r.recursion(cte, rel)
 	}
 	if cte.with.Search != nil || cte.with.Cycle != nil {
-		r.full(cte.with.Pos, "SEARCH or CYCLE", "")
+		r.full(cte.with.Pos, "SEARCH or CYCLE", "have the recursive term compute the path, and sort or test by it")
 	}
 	columns = r.rename(t.Pos, columns, theTable(nameOf(t)), t.Columns, rel.open != nil)
 	return rel.node, rel.under(nameOf(t), columns)
@@ -106,7 +111,7 @@ func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope
 
 // withQuery resolves a WITH query, which may read itself right of a UNION: the columns are those of the left side.
 func (r *resolver) withQuery(cte *cteScope) relation {
-	cte.busy, cte.itself, cte.columns = true, false, nil
+	cte.busy, cte.itself, cte.columns, cte.self = true, false, nil, nil
 	defer func() { cte.busy = false }()
 	union, ok := cte.with.Query.(*sqltext.SetOp)
 	if !ok || union.Kind != sqltext.Union {
@@ -116,6 +121,7 @@ func (r *resolver) withQuery(cte *cteScope) relation {
 		left := r.query(union.Left, s)
 		if left.open == nil {
 			cte.columns = r.renameRelation(cte.with.Pos, left, theQuery(cte.with.Name), cte.with.Columns)
+			cte.self = r.selfOf(cte)
 		}
 		return r.united(union, left, s)
 	})

@@ -1,14 +1,24 @@
 package rewrite
 
-import "github.com/pgsluice/sluice/ivm/algebra"
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+)
 
 // Distribute pulls unions up through filters, projections and joins, so that
 // each term of a delta is one join whose conditions all stand together:
 //
 //	σ(X ⊎ Y) = σ(X) ⊎ σ(Y)    π(X ⊎ Y) = π(X) ⊎ π(Y)    (X ⊎ Y) ⋈ Z = X ⋈ Z ⊎ Y ⋈ Z
 //	(X ⊎ Y) ⋉ Z = X ⋉ Z ⊎ Y ⋉ Z    f(X ⊎ Y) = f(X) ⊎ f(Y)
+//
+// A step of a recursion reads it once, so it stays as it is.
 func Distribute(n algebra.Node) algebra.Node {
+	steps := map[algebra.Node]bool{}
 	return algebra.Rewrite(n, func(n algebra.Node) algebra.Node {
+		if steps[n] = readsSteps(n, steps); steps[n] {
+			return n
+		}
 		switch n := n.(type) {
 		case *algebra.Filter, *algebra.Project, *algebra.Each, *algebra.Negate, *algebra.Semi:
 			return distribute(n, 0)
@@ -85,4 +95,15 @@ func flatten(u *algebra.Union) algebra.Node {
 		}
 	}
 	return flat
+}
+
+// readsSteps reports whether a node is part of a step that reads the recursion, where that is known of its inputs.
+func readsSteps(n algebra.Node, known map[algebra.Node]bool) bool {
+	switch n := n.(type) {
+	case *algebra.Source:
+		return n.Table.Recursive
+	case *algebra.Recursion:
+		return false
+	}
+	return slices.ContainsFunc(n.Inputs(), func(in algebra.Node) bool { return known[in] })
 }

@@ -3,7 +3,11 @@
 // Files call downwards: distinct, outer, joins, tested, semi, window, order, restrict, ties, prune, distribute.
 package rewrite
 
-import "github.com/pgsluice/sluice/ivm/algebra"
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+)
 
 // PruneColumns leaves in each source the columns that something above reads.
 // Which columns those are decides what change logs hold.
@@ -15,7 +19,12 @@ func PruneColumns(root algebra.Node) algebra.Node {
 		}
 	}
 	note(root.Columns())
-	algebra.Walk(root, func(n algebra.Node) { note(algebra.Reads(n)) })
+	algebra.Walk(root, func(n algebra.Node) {
+		note(algebra.Reads(n))
+		if r, ok := n.(*algebra.Recursion); ok { // a key tells its rows apart as changes of the recursion are followed
+			algebra.Walk(r.Step.Input, func(in algebra.Node) { note(keyOf(in)) })
+		}
+	})
 	return algebra.Rewrite(root, func(n algebra.Node) algebra.Node {
 		s, ok := n.(*algebra.Source)
 		if !ok {
@@ -29,4 +38,18 @@ func PruneColumns(root algebra.Node) algebra.Node {
 		}
 		return pruned
 	})
+}
+
+// keyOf are the columns of a table's key.
+func keyOf(n algebra.Node) (ids []algebra.ColID) {
+	s, ok := n.(*algebra.Source)
+	if !ok {
+		return nil
+	}
+	for _, c := range s.Cols {
+		if slices.Contains(s.Table.Key, c.Attr) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
 }

@@ -62,6 +62,8 @@ func (p *Props) derive(n algebra.Node) *Facts {
 	case *algebra.Aggregate:
 		f.pass(p.Of(n.Input), n.Keys)
 		f.count(n.Aggs)
+	case *algebra.Recursion: // nothing holds of its rows that is known
+		f.Sources = slices.DeleteFunc(f.Sources, func(s *algebra.Source) bool { return n.Is(s) })
 	case *algebra.Window:
 		f.keep(p.Of(n.Input))
 		f.number(n.Calls)

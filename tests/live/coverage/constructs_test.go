@@ -43,9 +43,9 @@ func (c *construct) view() string { return fmt.Sprintf("v%d", c.number) }
 
 func (c *construct) followed() bool { return c.plan != nil && c.plan.Followed() }
 
-// followedIn reports whether a mode follows it: differential alone follows the time.
+// followedIn reports whether a mode follows it: differential alone follows the time, and queries that read themselves.
 func (c *construct) followedIn(mode string) bool {
-	return mode != spec.RefreshFull && c.followed() && (mode == spec.RefreshDifferential || c.plan.Moves == nil)
+	return mode != spec.RefreshFull && c.followed() && (mode == spec.RefreshDifferential || c.plan.Moves == nil && !c.plan.Recurses)
 }
 
 // file is what testdata/constructs holds.
@@ -196,7 +196,7 @@ func (c *construct) rules() []string {
 func ruleOf(rule string) string {
 	for _, known := range []struct{ part, number string }{
 		{"added to what is stored", "R4"}, {"stored ⋉ A", "R3b"}, {"recomputed for the groups", "R3b"}, {"computed from what is stored", ""},
-		{"B ⋉ s", "R5"}, {"⋉ A", "R3a"}, {"−top(X ⊎", "R0"}, {"A being the rows of L", "R3t"}, {"⟕", "R2 R3t"}, {"⟗", "R2 R3t"}, {"A ⋈ B", "R2"},
+		{"B ⋉ s", "R5"}, {"from what has gone", "R6"}, {"both computed as a whole", "R0"}, {"⋉ A", "R3a"}, {"−top(X ⊎", "R0"}, {"A being the rows of L", "R3t"}, {"⟕", "R2 R3t"}, {"⟗", "R2 R3t"}, {"A ⋈ B", "R2"},
 	} {
 		if strings.Contains(rule, known.part) {
 			return known.number

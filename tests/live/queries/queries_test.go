@@ -146,7 +146,9 @@ func (f *file) query(t *testing.T, text string) string {
 		return "taken, but the server says " + pgtest.ErrorText(refused) + "\n"
 	}
 	mode, strategy, reason := e.Maintained(0)
-	f.taken = append(f.taken, query{text, strategy != "recompute"})
+	_, errs = f.specOf(t, "one", spec.RefreshImmediate, text)
+	immediate := !slices.ContainsFunc(errs.Errors(), func(e diag.Error) bool { return e.Code == "not-incremental" }) // others follow more: queries that read themselves
+	f.taken = append(f.taken, query{text, strategy != "recompute" && immediate})
 	if strategy == "recompute" {
 		return "recomputed: " + strings.TrimPrefix(reason, "cannot be followed: ") + "\n"
 	}

@@ -1,0 +1,96 @@
+package delta
+
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+)
+
+const anewRule = "Δ μ(X) = μ(X) ⊎ −stored where X changed, both computed as a whole"
+
+// The change of a query that reads itself. What is followed step by step is a matter of grows; all else is computed anew and compared with what is stored, if
+// anything that it reads has changed.
+func (c Calculus) recursion(n *algebra.Recursion) algebra.Node {
+	changed, sources := &algebra.Union{}, c.props.Of(n).Sources
+	for i, s := range sources {
+		known := slices.ContainsFunc(sources[:i], func(o *algebra.Source) bool { return o.Table == s.Table })
+		if changes := c.Of(s); changes != nil && !known {
+			changed.From = append(changed.From, algebra.Branch{Input: changes})
+		}
+	}
+	switch {
+	case len(changed.From) == 0:
+		return nil
+	case n.Stored == nil:
+		return &algebra.Semi{Left: algebra.Less(n, c.past(n)), Right: changed, AnySign: true}
+	case c.Grows(n):
+		return c.grown(n)
+	}
+	return &algebra.Semi{Left: algebra.Less(n, stored(n, n.Cols)), Right: changed, AnySign: true}
+}
+
+// stored are the rows of a recursion as they were, with columns of its order.
+func stored(n *algebra.Recursion, cols []algebra.ColID) *algebra.Source {
+	s := &algebra.Source{Table: n.Stored}
+	for i, id := range cols {
+		s.Cols = append(s.Cols, algebra.SourceCol{ID: id, Attr: i})
+	}
+	return s
+}
+
+// past is the recursion over its sources as they were.
+func (c Calculus) past(n *algebra.Recursion) algebra.Node {
+	return algebra.Rewrite(n, func(of algebra.Node) algebra.Node {
+		s, ok := of.(*algebra.Source)
+		if !ok || c.Of(s) == nil {
+			return of
+		}
+		if earlier := algebra.Earlier(s); earlier != nil {
+			return earlier
+		}
+		return &algebra.Bag{Input: algebra.Less(s, c.Of(s))}
+	})
+}
+
+// mostTables is how many tables a step may join to the rows before: the changes of each are joined to the others as they are and as they were.
+const mostTables = 3
+
+// Grows reports whether changes of a recursion follow from changes of its seed and of the tables in its step: where the step joins tables, so that more rows of
+// these make more of its own and none less. Of a bag, the tables must have keys; without All, equal rows must be the same.
+func (c Calculus) Grows(n *algebra.Recursion) bool {
+	tables, grows := 0, n.Plain()
+	algebra.Walk(n.Step.Input, func(at algebra.Node) {
+		switch at := at.(type) {
+		case *algebra.Filter, *algebra.Project, *algebra.Join, *algebra.Each:
+		case *algebra.Source:
+			if n.Is(at) {
+				return
+			}
+			tables++
+			grows = grows && !at.Table.Clock && !at.Table.Counted && (!n.All || len(keyOf(at)) > 0)
+		case *algebra.Values:
+			grows = grows && algebra.IsOneRow(at)
+		default:
+			grows = false
+		}
+	})
+	for _, id := range n.Cols {
+		grows = grows && (n.All || c.columns.Info(id).Hashed())
+	}
+	return grows && tables <= mostTables
+}
+
+// keyOf are the columns of an occurrence that no two rows share; nil if there are none, or not all of them are read.
+func keyOf(s *algebra.Source) (ids []algebra.ColID) {
+	if s.Table.ReadsOthers() {
+		return nil
+	}
+	for _, attr := range s.Table.Key {
+		at := slices.IndexFunc(s.Cols, func(c algebra.SourceCol) bool { return c.Attr == attr })
+		if at < 0 {
+			return nil
+		}
+		ids = append(ids, s.Cols[at].ID)
+	}
+	return ids
+}

@@ -1,0 +1,103 @@
+package emit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pgsluice/sluice/ivm/algebra"
+)
+
+// reached is the relation that a recursion reads itself from.
+const reached = "reached"
+
+// recursion writes a query that reads itself. What it reads that takes common table expressions stands before it. Rows of a bag that have multiplicities pass them
+// on.
+func (w *writer) recursion(n *algebra.Recursion, names []string) []string {
+	counts, columns := n.All && !w.countsOnce(n.Seed.Input), idents(names)
+	word, shown := "union", "select *, 1 as "+Mult
+	if n.All {
+		word = "union all"
+	}
+	if counts {
+		columns, shown = append(columns, Mult), "select *"
+	}
+	seed := w.branch(n, n.Seed, names, counts)
+	outer := w.leaf
+	w.leaf = func(of algebra.Node) (Leaf, bool) {
+		if !n.Is(of) {
+			return outer(of)
+		}
+		leaf := Leaf{SQL: reached, Alias: initial(n.Self.Name), Columns: map[algebra.ColID]string{}, Signed: counts}
+		for _, c := range of.(*algebra.Source).Cols {
+			leaf.Columns[c.ID] = names[c.Attr]
+		}
+		return leaf, true
+	}
+	step := n.Step
+	step.Input = algebra.Rewrite(step.Input, func(of algebra.Node) algebra.Node {
+		if s, ok := of.(*algebra.Source); ok && s.Table.Counted && (n.All || !positive(s)) {
+			return w.expanded(of)
+		}
+		return of
+	})
+	lines := slices.Concat(seed, []string{word}, w.branch(n, step, names, counts))
+	w.leaf = outer
+	open := clause("with recursive "+reached+" (", columns)
+	open[0] = strings.Replace(open[0], "( ", "(", 1)
+	open[len(open)-1] += ") as ("
+	for i := range lines {
+		lines[i] = indent + lines[i]
+	}
+	return slices.Concat(open, lines, []string{")", shown, "from " + reached})
+}
+
+// branch is the SELECT of the columns of a branch, with Mult if the recursion counts.
+func (w *writer) branch(n *algebra.Recursion, from algebra.Branch, names []string, counts bool) []string {
+	if counts {
+		b := w.block(from.Input)
+		return append(clause("select", append(b.list(from.Cols, names), b.counted())), b.from()...)
+	}
+	input := from.Input
+	if n.All || !positive(input) { // otherwise it does not matter how often a row is there
+		input = w.expanded(input)
+	}
+	b := w.block(input)
+	return append(clause("select", b.list(from.Cols, names)), b.from()...)
+}
+
+// counted is Mult as a number of the type that it has in all branches of a recursion.
+func (b *block) counted() string {
+	product := b.factors()
+	if product == "" {
+		product = "1"
+	}
+	if b.negative {
+		product = "-(" + product + ")"
+	}
+	return as("("+product+")::numeric", Mult)
+}
+
+// expanded are the rows of a node, each as often as it counts.
+func (w *writer) expanded(n algebra.Node) algebra.Node {
+	if w.countsOnce(n) {
+		return n
+	}
+	return &algebra.Bag{Input: n}
+}
+
+// positive reports whether no row of a node takes another one away.
+func positive(n algebra.Node) bool {
+	switch n := n.(type) {
+	case *algebra.Source:
+		return !n.Table.Counted || n.Table.Before == nil
+	case *algebra.Changes, *algebra.Negate:
+		return false
+	case *algebra.Consolidate:
+		return n.Only != 0
+	case *algebra.Aggregate, *algebra.Top, *algebra.Window, *algebra.Bag, *algebra.Distinct, *algebra.Recursion:
+		return true
+	case *algebra.Semi:
+		return positive(n.Left)
+	}
+	return !slices.ContainsFunc(n.Inputs(), func(in algebra.Node) bool { return !positive(in) })
+}
