@@ -77,6 +77,23 @@ func TestAtCommit(t *testing.T) {
 	tryAll(t, hunt, 3, func(n uint64) (uint64, bool) { return 1000 + n, n < 25 })
 }
 
+// TestRecursive tries seeds with queries that read themselves.
+func TestRecursive(t *testing.T) {
+	h := hunt
+	h.Modes, h.Again = []string{oracle.Differential}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestRecursive ./tests/oracle"
+	h.Options = cases.Options{Views: 4, Steps: 8, Recursive: true}
+	first, count := number(t, "SLUICE_TEST_SEED", 2000), number(t, "SLUICE_TEST_CASES", 25)
+	if os.Getenv("SLUICE_TEST_SEED") != "" {
+		count = number(t, "SLUICE_TEST_CASES", 1)
+	}
+	stats := tryAll(t, h, 3, func(n uint64) (uint64, bool) { return first + n, n < count })
+	t.Log(stats.String())
+	t.Logf("%d stream tables read themselves", stats.Features["recursive"])
+	if count >= 25 && stats.Features["recursive"] < 20 {
+		t.Errorf("%d stream tables read themselves", stats.Features["recursive"])
+	}
+}
+
 // TestRecomputed tries some of the seeds with stream tables that are recomputed each time.
 func TestRecomputed(t *testing.T) {
 	h := hunt
@@ -166,7 +183,9 @@ func tryAll(t *testing.T, h oracle.Hunt, most int, seed func(n uint64) (uint64, 
 func work(ctx context.Context, h oracle.Hunt, p *oracle.Place, next func() (uint64, bool), note func(*oracle.Report, oracle.Stats, error)) {
 	for seed, ok := next(); ok; seed, ok = next() {
 		one := h
-		one.Options = cases.Options{Views: 4, Steps: 8, All: seed%3 == 0}
+		if one.Options.Views == 0 {
+			one.Options = cases.Options{Views: 4, Steps: 8, All: seed%3 == 0}
+		}
 		if one.Options.All {
 			one.Modes = []string{oracle.Auto}
 		}

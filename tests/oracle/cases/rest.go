@@ -13,6 +13,11 @@ func (q *queries) rest(depth int) func() result {
 	if q.options.All {
 		seldom = 60
 	}
+	if q.options.Recursive && q.chance(40) {
+		if r, ok := q.recursive(depth); ok {
+			return func() result { return r }
+		}
+	}
 	if q.options.Simple || q.chance(seldom) {
 		return nil
 	}
@@ -114,29 +119,4 @@ func unnamed(output *node) *node {
 		return output.Kids[0]
 	}
 	return output
-}
-
-// recursive follows a table from row to row.
-func (q *queries) recursive(int) (result, bool) {
-	t := pick(q.random, q.g.tables)
-	var ints []string
-	for _, c := range t.columns {
-		if c.sort == "int" {
-			ints = append(ints, c.name)
-		}
-	}
-	if len(ints) < 2 || len(q.ctes) > 0 {
-		return result{}, false
-	}
-	q.use("recursive")
-	from, to := ints[0], ints[1]
-	text := "select b.§ as f, b.§ as g\nfrom § as b\nunion\nselect p.f, b.§\nfrom paths as p\n  join § as b on b.§ = p.g"
-	read := func() *node { return leaf("relation", t.name).Tagged(t.tag()) }
-	name := func(column string) *node { return leaf("", column).Tagged(t.columnTag(column)) }
-	part := format("", "paths (f, g) as (\n"+text+"\n)", name(from), name(to), read(), name(to), read(), name(from))
-	s := newSelection()
-	s.with = tree.NewList(tree.List{Open: "with recursive ", Sep: ",\n", Close: "\n"}, part)
-	s.from.Kids, s.rows, s.most = []*node{leaf("from", "paths")}, 40, 200
-	columns := []column{{name: "f", sort: "int"}, {name: "g", sort: "int"}}
-	return q.finish(s, terms("paths", columns)).result(), true
 }
