@@ -23,7 +23,7 @@ func (q *queries) rest(depth int) func() result {
 	}
 	makes := []choice[func(int) (result, bool)]{{3, q.distinctOn}, {3, q.top}, {2, q.wholeRow}, {1, q.rowFields}}
 	if q.options.All {
-		makes = append(makes, []choice[func(int) (result, bool)]{{2, q.recursive}}...)
+		makes = append(makes, choice[func(int) (result, bool)]{2, q.recursive})
 	}
 	r, ok := weighted(q.random, makes)(depth)
 	if !ok {
