@@ -73,11 +73,11 @@ func madeOf(view render.Extension) []upgrade.Made {
 		made = append(made, upgrade.Made{
 			Kind: "stream table", Name: t.ID(), On: follows(view, t), Definition: digestOf("shadow/stream_table.sql", t), Shadow: shadow,
 			Drop:     dropOwn(view, t.Table) + dropStores(view, t),
-			Recreate: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
+			Recreate: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, in_step = null, refit = true, remake = true where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 			Lock:     remakeLock(t), Columns: t.Visible, Relations: tableRelations(t), Beside: t.Online,
 		}, upgrade.Made{
 			Kind: "contents of stream table", Name: t.ID(), On: follows(view, t), Definition: contentsOf(t),
-			Recreate: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
+			Recreate: fmt.Sprintf("update %s set seen = null, own_xid = null, own_no = null, in_step = null where stream_table = %s;\n", t.State, sqltext.Literal(t.ID())),
 			Lock:     refillLock(t), PartOf: "stream table " + t.ID(),
 		})
 	}
