@@ -252,7 +252,7 @@ func (k *killing) begin(t *testing.T, name string, to int, how string) {
 			t.Fatalf("no upgrade began: %s", said.String())
 		}
 	}
-	time.Sleep(time.Duration(k.rand.Int64N(int64(k.typical)))) // the random moment
+	time.Sleep(time.Duration(k.rand.Int64N(int64(k.typical * 7 / 4)))) // the random moment; also behind the end, as some upgrades commit last of all
 	if how == "client" {
 		command.Process.Kill()
 		command.Wait()
