@@ -36,9 +36,9 @@ func (c Calculus) grown(n *algebra.Recursion) algebra.Node {
 	return g.set()
 }
 
-// bag is the change of a recursion that has each row as often as it is made. Rows are made of a first row by steps. Those that have gone had a last step, or a
-// first row, which is not there any more: what is made of them by the tables without what has come has gone, too. Those that have come have a first such step,
-// made of a row that stayed. Both end as the recursion itself does, over the tables as they were and as they are.
+// bag is the change of a recursion that has each row as often as paths lead to it. A removed path is found from its last removed row, and goes on over the rows
+// that tables had before and have now; an inserted one from its first inserted row, after rows that stayed, and goes on over the tables as they are. All are paths
+// of the old or the new query, so they end where these do.
 func (g growth) bag() algebra.Node {
 	gone := g.recursion(&algebra.Consolidate{Input: g.sum(g.seeds(algebra.Gone), g.steps(g.stored, algebra.Gone, g.stayed, g.past)), Only: algebra.Come}, g.proper)
 	kept := algebra.Keep(gone)
@@ -52,8 +52,8 @@ func (g growth) bag() algebra.Node {
 	return g.result(come, kept)
 }
 
-// set is the change of a recursion that has each row once. All that was made of what has gone, as far as it was there, goes; what is there without it stays. Of
-// what went, and beside it, comes what is made of the rows that stay and of the new ones.
+// set is the change of a recursion that has each row once (DRed: delete and rederive). All stored rows that follow from a removed row are deleted; those of them
+// that the rows that stay lead to are inserted again, with what follows from inserted rows.
 func (g growth) set() algebra.Node {
 	start := algebra.Keep(g.sum(g.seeds(algebra.Gone), g.steps(g.stored, algebra.Gone, g.either, g.either)))
 	gone := algebra.Keep(g.recursionOf(g.among(branch(start)).Input, g.among))
