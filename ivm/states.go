@@ -86,16 +86,7 @@ func (v *view) kept(n algebra.Node, known map[string]*State) algebra.Node {
 		known[sql] = state
 		v.states = append(v.states, state)
 	}
-	return reading(state.relation, n.Columns())
-}
-
-// reading is an occurrence of a relation with all of its columns.
-func reading(r *catalog.Relation, cols []algebra.ColID) *algebra.Source {
-	read := &algebra.Source{Table: r}
-	for i, id := range cols {
-		read.Cols = append(read.Cols, algebra.SourceCol{ID: id, Attr: i})
-	}
-	return read
+	return algebra.Reading(state.relation, n.Columns())
 }
 
 // wholly is a tree over what its states stand for.

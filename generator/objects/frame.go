@@ -17,7 +17,7 @@ func (b *builder) frame(view render.Extension) {
 		{"pgt_fit_stream_table", true},
 		{"pgt_blow_fuse", view.AnyFuse()}, {"pgt_recompute_reason", view.Counts()},
 		{"pgt_outbox_gets", len(view.MadeOutboxes()) > 0}, {"pgt_refresh_immediate", view.AnyImmediate() && view.AnyDeferred()},
-		{"pgt_refresh_differential", view.AnyDelta()}, {"pgt_refresh_full", view.AnyDeferred() && (view.Counts() || view.AnyKeys() || len(view.MadeOutboxes()) > 0)}, {"pgt_refresh", true},
+		{"pgt_refresh_differential", view.AnyDelta()}, {"pgt_refresh_full", view.RefreshesInSteps()}, {"pgt_refresh", true},
 		{"pgt_recompute_readers", view.Chained()}, {"pgt_cron_due", view.AnyCron()}, {"pgt_tick", true},
 		{"pgt_refresh_group", view.HasRefreshGroups()}, {"pgt_any_due", view.HasRefreshGroups()},
 		{"pgt_refresh_in_order", view.Diamonds() || view.HasRefreshGroups()}, {"pgt_agrees", view.Diamonds() || view.HasRefreshGroups()}, {"pgt_lock_paths", view.Diamonds()},

@@ -205,6 +205,11 @@ func (e Extension) TypedOutboxes() []Outbox {
 // TakesTypes is the condition that an outbox is polled by event type, too.
 func (e Extension) TakesTypes(outbox string) string { return isOneOf(outbox, e.TypedOutboxes()) }
 
+// RefreshesInSteps reports whether a refresh in full is more than a call of the recompute function.
+func (e Extension) RefreshesInSteps() bool {
+	return e.AnyDeferred() && (e.Counts() || e.AnyKeys() || len(e.MadeOutboxes()) > 0)
+}
+
 // MadeOutboxes are those of stream tables.
 func (e Extension) MadeOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.Made() })

@@ -1,5 +1,7 @@
 package algebra
 
+import "github.com/pgsluice/sluice/ivm/catalog"
+
 // Before is a relation as it was before its changes: after ⊎ −Δ, or as it is remembered. changes may be nil.
 func Before(n, changes Node) Node {
 	if changes == nil {
@@ -30,4 +32,13 @@ func Earlier(n Node) Node {
 		}
 	}
 	return nil
+}
+
+// Reading is an occurrence of a relation with all of its columns, under ids in their order.
+func Reading(r *catalog.Relation, cols []ColID) *Source {
+	read := &Source{Table: r}
+	for i, id := range cols {
+		read.Cols = append(read.Cols, SourceCol{ID: id, Attr: i})
+	}
+	return read
 }

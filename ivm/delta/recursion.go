@@ -26,16 +26,7 @@ func (c Calculus) recursion(n *algebra.Recursion) algebra.Node {
 	case c.Grows(n):
 		return c.grown(n)
 	}
-	return &algebra.Semi{Left: algebra.Less(n, stored(n, n.Cols)), Right: changed, AnySign: true}
-}
-
-// stored are the rows of a recursion as they were, with columns of its order.
-func stored(n *algebra.Recursion, cols []algebra.ColID) *algebra.Source {
-	s := &algebra.Source{Table: n.Stored}
-	for i, id := range cols {
-		s.Cols = append(s.Cols, algebra.SourceCol{ID: id, Attr: i})
-	}
-	return s
+	return &algebra.Semi{Left: algebra.Less(n, algebra.Reading(n.Stored, n.Cols)), Right: changed, AnySign: true}
 }
 
 // past is the recursion over its sources as they were.
