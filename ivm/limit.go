@@ -78,9 +78,7 @@ func (v *view) peel(top *algebra.Top, shown []algebra.Item) {
 	if below, ok := top.Input.(*algebra.Project); ok { // one of both
 		merged := &algebra.Project{Input: below.Input}
 		for _, item := range p.Items {
-			id, _ := item.Expr.Column()
-			at := slices.IndexFunc(below.Items, func(i algebra.Item) bool { return i.ID == id })
-			merged.Items = append(merged.Items, algebra.Item{ID: item.ID, Expr: below.Items[at].Expr})
+			merged.Items = append(merged.Items, algebra.Item{ID: item.ID, Expr: below.Computes(item.Expr)})
 		}
 		v.Root = merged
 	}

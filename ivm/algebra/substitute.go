@@ -72,3 +72,15 @@ func Substitute(n Node, replace func(Scalar) Scalar) Node {
 		panic(fmt.Sprintf("no expressions known of %T", n))
 	})
 }
+
+// Computes is an expression over a projection's columns as one over the columns below it.
+func (n *Project) Computes(e Scalar) Scalar {
+	return Scalar{e.Expr.Map(func(column sqltext.Expr) (sqltext.Expr, bool) {
+		id, ok := column.Column()
+		at := slices.IndexFunc(n.Items, func(i Item) bool { return ok && i.ID == ColID(id) })
+		if at < 0 {
+			return column, false
+		}
+		return n.Items[at].Expr.Expr, true
+	})}
+}
