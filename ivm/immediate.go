@@ -235,7 +235,7 @@ func (v *view) filtered(source *algebra.Source, changes algebra.Node) (algebra.N
 }
 
 // plainTypes are those whose comparisons depend on nothing but their values.
-var plainTypes = []string{"smallint", "integer", "bigint", "numeric", "text", "character varying", "boolean", "uuid"}
+var plainTypes = []string{"smallint", "integer", "bigint", "numeric", "text", "character varying", "character", "boolean", "uuid", "date"}
 
 // plain reports whether a condition compares columns of the table, of plain types, with each other and with constants.
 func (v *view) plain(cond algebra.Scalar) bool {
@@ -257,11 +257,10 @@ func (v *view) comparesPlain(cond algebra.Scalar) bool {
 			return false
 		}
 	}
-	for _, id := range cond.Expr.Columns() {
-		typ, _, _ := strings.Cut(v.columns.Info(algebra.ColID(id)).Type, "(")
-		if !slices.Contains(plainTypes, typ) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(cond.Columns(), func(id algebra.ColID) bool { return !v.isPlain(id) })
+}
+
+func (v *view) isPlain(id algebra.ColID) bool {
+	typ, _, _ := strings.Cut(v.columns.Info(id).Type, "(")
+	return slices.Contains(plainTypes, typ)
 }

@@ -21,7 +21,7 @@ func viewPasses(columns *algebra.Columns, known *props.Props) []pass {
 		{"total order", rewrite.TotalOrder(columns, known)},
 		{"group distinct", rewrite.GroupDistinct(columns)},
 		{"inner joins", rewrite.InnerJoins},
-		{"order joins", rewrite.OrderJoins},
+		{"order joins", rewrite.OrderJoins(known)},
 		{"test rows", rewrite.TestRows(columns)},
 		{"semi-joins first", rewrite.SemiJoinsFirst},
 		{"order windows by keys", rewrite.OrderWindows(columns, true)},

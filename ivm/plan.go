@@ -44,6 +44,7 @@ type Plan struct {
 
 	Columns *algebra.Columns
 	view    *view // whose trees and groups the methods write
+	chosen  map[*algebra.Source][]algebra.Scalar
 }
 
 // Output is a column of a view.
@@ -75,6 +76,7 @@ func (v *view) plan(query string, known *catalog.Catalog) *Plan {
 		AddsUp: v.groups != nil && v.groups.Linear(), Costs: over.costs(), Needs: v.needs(), OwnNames: v.ownNames(query, known),
 	}
 	p.Raw = p.AddsUp || v.strategy == MergeRows && apply.Linear(v.Root) && v.safe()
+	p.choose()
 	p.Groups, p.PicksKeys = v.groupsRows()
 	p.Firsts = v.Root != nil && holdsFirsts(v.Root)
 	if v.movesWithTime() {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
@@ -183,12 +184,15 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 			source.Bounded = t.AtCommit
 			setColumns(&source, r, need.Columns)
 			source.Whole = need.Whole
-			changes := render.Changes{Source: source}
+			changes := render.Changes{Source: source, Few: "__few"}
+			if len(view.Sources) > 1 && !t.AtCommit {
+				changes.Few += strconv.Itoa(len(names) + 1)
+			}
 			if view.Raw {
-				names[r] = source.Unread("__few", t.FewAtMost())
+				names[r] = source.Unread(changes.Few, t.FewAtMost())
 			} else {
 				names[r] = fmt.Sprintf("changes%d", len(names)+1)
-				changes.CTE = names[r]
+				changes.CTE, changes.Where = names[r], view.Chosen(r, "c")
 			}
 			t.Changes = append(t.Changes, changes)
 			t.Logs = append(t.Logs, source)
@@ -196,7 +200,7 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 		return names[r]
 	}
 	t.Moves = view.Moves != nil
-	tables := ivm.Tables{Log: log, Stored: t.Rows.String(), Raw: view.Raw}
+	tables := view.Tables(ivm.Tables{Log: log, Stored: t.Rows.String(), Raw: view.Raw})
 	if view.Reads > 1 || view.Strategy == ivm.RescanKeys || view.Apply.Repeats() || len(view.States) > 0 {
 		tables.Few = "__few"
 	}

@@ -143,7 +143,9 @@ func (t StreamTable) Settled() bool { return !t.Grouped && len(t.Hidden()) == 0 
 // Changes is what is new in a source's log, as a common table expression.
 type Changes struct {
 	Source
-	CTE string
+	CTE   string
+	Few   string   // a variable of the statement that is null where it has many rows
+	Where []string // under which conditions it is read
 }
 
 // Index is one that the spec asks for.

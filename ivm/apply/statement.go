@@ -98,3 +98,19 @@ func (s Statement) Repeats() bool {
 	}
 	return found
 }
+
+// Trees are what the steps read.
+func (s Statement) Trees() []algebra.Node {
+	var trees []algebra.Node
+	for _, step := range s.Steps {
+		switch step := step.(type) {
+		case Rows:
+			trees = append(trees, step.Node)
+		case Once:
+			trees = append(trees, step.Node)
+		case RecomputedExtremes:
+			trees = append(trees, step.Rows)
+		}
+	}
+	return trees
+}

@@ -36,7 +36,7 @@ func (c Calculus) semi(n *algebra.Semi) algebra.Node {
 	}
 	tied := c.ties(n, right)
 	matched := &algebra.Kept{Input: tied.matched(algebra.Before(n.Left, left))}
-	terms = append(terms, test(matched, n.Right), &algebra.Negate{Input: test(matched, tied.before(n.Right, c.single))})
+	terms = append(terms, test(matched, n.Right), &algebra.Negate{Input: test(matched, c.asked(tied, matched).before(n.Right, c.single))})
 	return sum(n.Columns(), terms)
 }
 
@@ -73,6 +73,28 @@ func (t ties) matched(rows algebra.Node) algebra.Node {
 		return &algebra.Semi{Left: rows, Right: t.changes, On: t.of.On, AnySign: true}
 	}
 	return &algebra.Project{Input: &algebra.Join{Left: rows, Right: t.keys, On: t.left}, Items: algebra.Same(rows.Columns())}
+}
+
+// asked are the ties of the rows that changed rows match, where conditions leave out some: of a thousand customers with new orders, a hundred may be of the
+// countries that the query asks for, and the orders of the others need not be read.
+func (c Calculus) asked(t ties, matched algebra.Node) ties {
+	if _, whole := t.of.Left.(*algebra.Source); whole || t.keys == nil {
+		return t
+	}
+	asked, p := ties{of: t.of, changes: t.changes}, &algebra.Project{Input: matched}
+	for i := range t.left {
+		left, _, _ := t.left[i].Expr.Equality()
+		right, _, _ := t.right[i].Expr.Equality()
+		key := c.columns.InfoOf(algebra.Scalar{Expr: left})
+		if !key.Equality.Comparable() {
+			return t
+		}
+		item := algebra.Item{ID: c.columns.New(key), Expr: algebra.Scalar{Expr: left}}
+		p.Items = append(p.Items, item)
+		asked.right = append(asked.right, equal(algebra.Scalar{Expr: right}, algebra.Ref(item.ID)))
+	}
+	asked.keys = &algebra.Distinct{Input: p}
+	return asked
 }
 
 // before is the right side as it was, as far as a row of matched may match it. Whether there is one in a bag is asked of all rows at once; of one that is not

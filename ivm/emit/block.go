@@ -49,7 +49,7 @@ func (b *block) fold(n algebra.Node) {
 	switch n := n.(type) {
 	case *algebra.Filter:
 		b.fold(n.Input)
-		b.where(n.Conds)
+		b.where(b.w.untested(n))
 	case *algebra.Project:
 		b.fold(n.Input)
 		b.project(n.Items)

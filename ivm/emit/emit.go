@@ -43,9 +43,10 @@ type writer struct {
 	columns *algebra.Columns
 	leaf    func(algebra.Node) (Leaf, bool)
 	done    map[algebra.Node]Leaf
-	written map[string]string     // names of common table expressions by their text
-	reads   []string              // what the one that is being written reads
-	single  map[algebra.Node]bool // what countsOnce has found
+	written map[string]string                    // names of common table expressions by their text
+	reads   []string                             // what the one that is being written reads
+	single  map[algebra.Node]bool                // what countsOnce has found
+	chosen  map[*algebra.Source][]algebra.Scalar // see Tables
 }
 
 // newWriter returns a writer; leaf describes where sources and changes are read

@@ -24,6 +24,8 @@ type Tables struct {
 	Few string
 	// Places is an array variable with the places of stored groups that are recomputed.
 	Places string
+	// Chosen are conditions, by occurrence of a table, that Log has tested already.
+	Chosen map[*algebra.Source][]algebra.Scalar
 	// Raw means that changes are read as they were logged: several rows may be alike, and their multiplicities are small integers.
 	Raw bool
 }
@@ -80,7 +82,9 @@ type statement struct {
 }
 
 func newStatement(s apply.Statement, columns *algebra.Columns, t Tables) *statement {
-	return &statement{writer: newWriter(columns, leaves(t)), Statement: s, tables: t}
+	w := newWriter(columns, leaves(t))
+	w.chosen = t.Chosen
+	return &statement{writer: w, Statement: s, tables: t}
 }
 
 func (w *statement) step(step apply.Step) {

@@ -27,7 +27,7 @@ var randomQueries = []string{
 	"select * from items", "select kind, amount, doc, at from items", "select doc, count(*) over (partition by kind) as n from items", "select distinct kind, rate::text from items",
 	"select kind, sum(amount) as total, array_agg(id order by id, amount, rate) as ids, min(day) as first from items group by kind", "select count(*) from items having count(*) > 3",
 	"select l.label, l.tags, l.data, l.amount * 1.0 as amount from labelled l", "select i.id, k.label from items i full join kinds k using (kind)",
-	"select kind, amount from items order by amount desc nulls last, kind, id limit 4", "with recursive t(n) as (select 1 union all select n + 1 from t where n < (select count(*) from items)) select n from t",
+	"select kind, amount from items order by amount desc nulls last, kind, id, amount::text limit 4", "with recursive t(n) as (select 1 union all select n + 1 from t where n < (select count(*) from items)) select n from t",
 	"select kind from items except all select kind from kinds", "select tags[1] as tag, rate / 3 as third from items where exists (select from kinds where kinds.kind = items.kind)",
 	"select kind, day, grouping(kind) as level, sum(amount) from items group by grouping sets ((kind), (day), ())", "values (1, 'a'), (1, 'a'), (2, null)",
 	"select id, jsonb_array_elements(to_jsonb(tags)) as tag from items", "select null::json as nothing, 0.0::float8 * -1 as zero, 'NaN'::numeric as nan from items",

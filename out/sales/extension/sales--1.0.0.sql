@@ -1376,20 +1376,24 @@ as $function$
 declare
     v_looked pg_snapshot := pg_current_snapshot();
     v_no     bigint := nextval('sales_internal.pgt_change_no'::regclass);
-    v_unread bigint := 0::bigint;
-    v_count  name;
+    v_source record;
+    v_unread bigint;
+    v_any    boolean := false;
+    v_many   text[] := '{}';
     v_since  timestamptz;
 begin
     select 0::bigint, 0::bigint into inserted, deleted;
-    for v_count in select s.count_function from sales_internal.pgt_source_config s where s.source = any (c.follows) loop
-        execute format('select greatest($1, %I.%I($2, 1001))', 'sales_internal', v_count) into v_unread using v_unread, c.stream_table;
+    for v_source in select s.source, s.count_function from sales_internal.pgt_source_config s where s.source = any (c.follows) loop
+        execute format('select %I.%I($1, 1001)', 'sales_internal', v_source.count_function) into v_unread using c.stream_table;
+        v_any := v_any or v_unread > 0;
+        v_many := v_many || array(select v_source.source where v_unread > 1000);
     end loop;
-    if v_unread = 0 then -- changes that were committed since v_looked are left to the next refresh
+    if not v_any then -- changes that were committed since v_looked are left to the next refresh
         perform sales_internal.pgt_applied(c.stream_table, v_looked, v_no);
         return;
     end if;
     v_since := clock_timestamp();
-    execute format('select * from %I.%I($1, $2)', 'sales_internal', c.apply_function) into inserted, deleted using v_unread, v_looked;
+    execute format('select * from %I.%I($1, $2)', 'sales_internal', c.apply_function) into inserted, deleted using v_many, v_looked;
     if c.recompute_share is not null and p_changed > 1000 then
         update sales_internal.pgt_stream_table_state s
         set follow_ms = 1000 * extract(epoch from clock_timestamp() - v_since) / p_changed
@@ -1784,7 +1788,7 @@ begin
                     case when not found then
                         null;
                     when v_table = 'sales.orders_by_status' then
-                        perform sales_internal.orders_by_status_apply(1, null);
+                        perform sales_internal.orders_by_status_apply('{}', null);
                         v_done := true;
                     else
                         null;
@@ -2540,8 +2544,8 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 -- Returns the rows of sales_internal.changes_public_orders that stream table $2 has not applied: at most $4 if $3 is not null, else all.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects a dozen rows: conditions that are always true leave it one, and
--- dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. A plan for null expects what
+-- PostgreSQL inlines it. Of few, and where it does not know $3, the planner expects a dozen: conditions that are always true leave it one,
+-- and dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. Of all it expects what
 -- statistics of the log say.
 create function sales_internal.unread_public_orders(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
@@ -2553,7 +2557,7 @@ as $function$
         select __new.* -- a column may be named c
         from sales_internal.changes_public_orders __new
         cross join sales_internal.pgt_stream_table_state f
-        cross join (select from generate_series(1, $3::integer) limit 12) dozen
+        cross join (select from generate_series(1, 13) g where (g > 1)::integer <> 1) dozen
         where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
@@ -2663,8 +2667,8 @@ $function$;
 revoke execute on function sales_internal.changes_public_orders_capture() from public;
 
 -- Returns the rows of sales_internal.changes_public_customers that stream table $2 has not applied: at most $4 if $3 is not null, else all.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects a dozen rows: conditions that are always true leave it one, and
--- dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. A plan for null expects what
+-- PostgreSQL inlines it. Of few, and where it does not know $3, the planner expects a dozen: conditions that are always true leave it one,
+-- and dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. Of all it expects what
 -- statistics of the log say.
 create function sales_internal.unread_public_customers(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
@@ -2676,7 +2680,7 @@ as $function$
         select __new.* -- a column may be named c
         from sales_internal.changes_public_customers __new
         cross join sales_internal.pgt_stream_table_state f
-        cross join (select from generate_series(1, $3::integer) limit 12) dozen
+        cross join (select from generate_series(1, 13) g where (g > 1)::integer <> 1) dozen
         where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
@@ -2775,8 +2779,8 @@ revoke execute on function sales_internal.changes_public_customers_capture() fro
 
 -- Returns the rows of sales_internal.changes_public_captured_payments that stream table $2 has not applied: at most $4 if $3 is not null,
 -- else all.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects a dozen rows: conditions that are always true leave it one, and
--- dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. A plan for null expects what
+-- PostgreSQL inlines it. Of few, and where it does not know $3, the planner expects a dozen: conditions that are always true leave it one,
+-- and dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. Of all it expects what
 -- statistics of the log say.
 create function sales_internal.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
@@ -2788,7 +2792,7 @@ as $function$
         select __new.* -- a column may be named c
         from sales_internal.changes_public_captured_payments __new
         cross join sales_internal.pgt_stream_table_state f
-        cross join (select from generate_series(1, $3::integer) limit 12) dozen
+        cross join (select from generate_series(1, 13) g where (g > 1)::integer <> 1) dozen
         where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
@@ -2891,8 +2895,8 @@ revoke execute on function sales_internal.changes_public_captured_payments_captu
 
 -- Returns the rows of sales_internal.changes_sales_customer_payments that stream table $2 has not applied: at most $4 if $3 is not null,
 -- else all.
--- PostgreSQL inlines it. A generic plan, which does not know $3, expects a dozen rows: conditions that are always true leave it one, and
--- dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. A plan for null expects what
+-- PostgreSQL inlines it. Of few, and where it does not know $3, the planner expects a dozen: conditions that are always true leave it one,
+-- and dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. Of all it expects what
 -- statistics of the log say.
 create function sales_internal.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
@@ -2904,7 +2908,7 @@ as $function$
         select __new.* -- a column may be named c
         from sales_internal.changes_sales_customer_payments __new
         cross join sales_internal.pgt_stream_table_state f
-        cross join (select from generate_series(1, $3::integer) limit 12) dozen
+        cross join (select from generate_series(1, 13) g where (g > 1)::integer <> 1) dozen
         where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
           and f.stream_table = $2
           and __new.__xid >= pg_snapshot_xmin(f.seen)
@@ -3266,9 +3270,9 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- Applies unread change-log rows to stream table sales.orders_by_status. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_public_orders, sales_internal.pgt_stream_table_state; writes sales_internal.orders_by_status_rows,
 -- sales_internal.pgt_stream_table_state.
--- From stream_tables.orders_by_status in the spec. p_unread: how many rows of a log it has not applied, as of p_looked. Few changes are
--- applied with a generic plan, which the session keeps; many are planned for each time.
-create function sales_internal.orders_by_status_apply(p_unread bigint, p_looked pg_snapshot, out inserted bigint, out deleted bigint)
+-- From stream_tables.orders_by_status in the spec. p_many: the sources of which it has not applied many changes, as of p_looked. Few
+-- changes are applied with a generic plan, which the session keeps; where any are many, a plan is made each time.
+create function sales_internal.orders_by_status_apply(p_many text[], p_looked pg_snapshot, out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -3285,7 +3289,7 @@ as $function$
 <<apply>>
 declare
     __self     text := 'sales.orders_by_status';
-    __few      boolean := nullif(p_unread <= 1000, false); -- null: all rows are read, with a plan of their own
+    __few      boolean := nullif(p_many = '{}', false); -- null: with a plan of its own
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
@@ -3497,9 +3501,10 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- Applies unread change-log rows to stream table sales.customer_payments. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_public_customers, sales_internal.changes_public_orders, sales_internal.changes_public_captured_payments,
 -- sales_internal.pgt_stream_table_state; writes sales_internal.customer_payments_rows, sales_internal.pgt_stream_table_state.
--- From stream_tables.customer_payments in the spec. p_unread: how many rows of a log it has not applied, as of p_looked. Few changes are
--- applied with a generic plan, which the session keeps; many are planned for each time. See sales_internal.unread_public_customers.
-create function sales_internal.customer_payments_apply(p_unread bigint, p_looked pg_snapshot, out inserted bigint, out deleted bigint)
+-- From stream_tables.customer_payments in the spec. p_many: the sources of which it has not applied many changes, as of p_looked. Few
+-- changes are applied with a generic plan, which the session keeps; where any are many, a plan is made each time. See
+-- sales_internal.unread_public_customers.
+create function sales_internal.customer_payments_apply(p_many text[], p_looked pg_snapshot, out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -3514,7 +3519,10 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.customer_payments';
-    __few      boolean := nullif(p_unread <= 1000, false); -- null: all rows are read, with a plan of their own
+    __few      boolean := nullif(p_many = '{}', false); -- null: with a plan of its own
+    __few1     boolean := nullif('public.customers' <> all (p_many), false);
+    __few2     boolean := nullif('public.orders' <> all (p_many), false);
+    __few3     boolean := nullif('public.captured_payments' <> all (p_many), false);
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
@@ -3531,21 +3539,21 @@ begin
     -- Δ public.customers
     changes1 as materialized (
         select c.customer_id, c.name, sum(c.__mult) as __mult
-        from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, __few, 2000) c
+        from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, __few1, 2000) c
         group by c.customer_id, c.name
         having sum(c.__mult) <> 0
     ),
     -- Δ public.orders
     changes2 as materialized (
         select c.order_id, c.customer_id, sum(c.__mult) as __mult
-        from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, __few, 2000) c
+        from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, __few2, 2000) c
         group by c.order_id, c.customer_id
         having sum(c.__mult) <> 0
     ),
     -- Δ public.captured_payments
     changes3 as materialized (
         select c.order_id, c.amount, c.captured_at, sum(c.__mult) as __mult
-        from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, __few, 2000) c
+        from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, __few3, 2000) c
         group by c.order_id, c.amount, c.captured_at
         having sum(c.__mult) <> 0
     ),
@@ -3678,12 +3686,10 @@ begin
                    or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, null, 0) c where c.__mult = 0)
                then 'a source was truncated'
                -- Rows committed since the look above may be more than the statement read.
-               when __few and p_looked::text <> pg_current_snapshot()::text and
-                   (exists (select from sales_internal.unread_public_customers(null::sales_internal.changes_public_customers, __self, null,
-                   0) offset 1999)
-                   or exists (select from sales_internal.unread_public_orders(null::sales_internal.changes_public_orders, __self, null, 0)
-                       offset 1999)
-                   or exists (select from sales_internal.unread_public_captured_payments(null::sales_internal.changes_public_captured_payments, __self, null, 0) offset 1999))
+               when p_looked::text <> pg_current_snapshot()::text and
+                   (__few1 and sales_internal.unread_public_customers_count(__self, 2000) = 2000
+                   or __few2 and sales_internal.unread_public_orders_count(__self, 2000) = 2000
+                   or __few3 and sales_internal.unread_public_captured_payments_count(__self, 2000) = 2000)
                then 'many changes came at once'
            end,
            pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
@@ -3850,9 +3856,10 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- Applies unread change-log rows to stream table sales.best_customers. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_sales_customer_payments, sales_internal.pgt_stream_table_state; writes sales_internal.best_customers_rows,
 -- sales_internal.pgt_stream_table_state.
--- From stream_tables.best_customers in the spec. p_unread: how many rows of a log it has not applied, as of p_looked. Few changes are
--- applied with a generic plan, which the session keeps; many are planned for each time. See sales_internal.unread_sales_customer_payments.
-create function sales_internal.best_customers_apply(p_unread bigint, p_looked pg_snapshot, out inserted bigint, out deleted bigint)
+-- From stream_tables.best_customers in the spec. p_many: the sources of which it has not applied many changes, as of p_looked. Few changes
+-- are applied with a generic plan, which the session keeps; where any are many, a plan is made each time. See
+-- sales_internal.unread_sales_customer_payments.
+create function sales_internal.best_customers_apply(p_many text[], p_looked pg_snapshot, out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set timezone from current
@@ -3867,7 +3874,7 @@ as $function$
 #variable_conflict use_column
 declare
     __self     text := 'sales.best_customers';
-    __few      boolean := nullif(p_unread <= 1000, false); -- null: all rows are read, with a plan of their own
+    __few      boolean := nullif(p_many = '{}', false); -- null: with a plan of its own
     v_unfound  bigint;
     v_reason   text; -- to recompute it
     v_snapshot pg_snapshot;
@@ -3927,9 +3934,8 @@ begin
                    __self, null, 0) c where c.__mult = 0)
                then 'a source was truncated'
                -- Rows committed since the look above may be more than the statement read.
-               when __few and p_looked::text <> pg_current_snapshot()::text and
-                   (exists (select from sales_internal.unread_sales_customer_payments(null::sales_internal.changes_sales_customer_payments,
-                   __self, null, 0) offset 1999))
+               when p_looked::text <> pg_current_snapshot()::text and
+                   (__few and sales_internal.unread_sales_customer_payments_count(__self, 2000) = 2000)
                then 'many changes came at once'
            end,
            pg_current_snapshot(), nextval('sales_internal.pgt_change_no'::regclass)
@@ -4058,4 +4064,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'a758e7cb9ad817b05bec8005e61a8275', 'extension');
+values ('sales', '1.0.0', 'bfa102fd63f1f01d541e5085423a09c6', 'extension');
