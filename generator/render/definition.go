@@ -275,7 +275,7 @@ func (p Plan) Shapes() bool {
 // HasRefreshGroups reports whether stream tables must be refreshed from one snapshot.
 func (p Plan) HasRefreshGroups() bool { return len(p.RefreshGroups) < len(p.StreamTables) }
 
-// Probe is a view that is gone when pgt_fit_stream_table ends.
+// Probe is a table that is gone when pgt_fit_stream_table ends.
 func (e Extension) Probe() Name { return e.InInternal("pgt_probe") }
 
 // PublishedImmediately are the stream tables in immediate mode with an outbox.
