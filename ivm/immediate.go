@@ -70,12 +70,12 @@ const (
 	RecomputedRows StepKind = "rows"
 )
 
-// immediate is how the view is followed within statements; not for one that is recomputed.
-func (v *view) immediate() Immediate {
-	i := Immediate{Direct: v.direct(), FollowsSettings: v.followsSettings(), Bags: v.bags(), view: v}
+// immediate is how the view is followed within statements, over its states; not for one that is recomputed.
+func (v *view) immediate(over *view) Immediate {
+	i := Immediate{Direct: v.direct() && len(over.states) == 0, FollowsSettings: v.followsSettings(), Bags: over.bags(), view: over}
 	switch {
 	case v.groups != nil:
-		if i.Extremes = v.groups.Extremes(); len(i.Extremes) > 0 {
+		if i.Extremes = v.groups.Extremes(); len(i.Extremes) > 0 && len(over.states) == 0 {
 			i.Regained = v.written(apply.Regain(v.storage, v.groups, v.recomputedExtremes()))
 		}
 	case i.Direct:

@@ -27,7 +27,6 @@ type Plan struct {
 	Storage   Storage          // the state: how rows are stored
 	Apply     Statement        // finds how stored rows change after changes of all kinds; the last relation is delta, or found for groups that are merged
 	States    []*State         // what is stored beside the rows
-	Recurses  bool             // it reads queries that read themselves, and that change
 	Anew      []resolve.Reason // those of them that are computed as a whole when something that they read changes
 	Raw       bool             // Apply may read log rows as they are, several alike and some that cancel each other, once
 	AddsUp    bool             // groups add them up like that
@@ -72,7 +71,7 @@ func (v *view) plan(query string, known *catalog.Catalog) *Plan {
 	}
 	p := &Plan{
 		Output: v.outputs(), Sources: v.Sources, Views: v.Views, Full: v.Full, Open: v.Open, Reads: len(v.sources()), Columns: v.columns, view: over,
-		Strategy: v.strategy, Storage: Storage{v.storage}, States: over.states, Recurses: len(v.recursions()) > 0, Anew: v.anew(), Apply: v.written(over.statement()), Recompute: Recomputation{v.recompute(), v.columns},
+		Strategy: v.strategy, Storage: Storage{v.storage}, States: over.states, Anew: v.anew(), Apply: v.written(over.statement()), Recompute: Recomputation{v.recompute(), v.columns},
 		AddsUp: v.groups != nil && v.groups.Linear(), Costs: over.costs(), Needs: v.needs(), OwnNames: v.ownNames(query, known),
 	}
 	p.Raw = p.AddsUp || v.strategy == MergeRows && apply.Linear(v.Root) && v.safe()
@@ -83,7 +82,7 @@ func (v *view) plan(query string, known *catalog.Catalog) *Plan {
 		p.Moves = v.Moment
 	}
 	if v.Root != nil {
-		p.Immediate = v.immediate()
+		p.Immediate = v.immediate(over)
 	}
 	return p
 }

@@ -53,20 +53,23 @@ func (p *planner) completeImmediate(n int, t *render.StreamTable) {
 	t.LockKey, t.Last, t.MaintainFn = lockKey(p.spec.Extension.Schema+"."+p.traced.first(aStreamTable, t.ID())), p.in(base+"_last_xid"), p.in(base+"_maintain")
 	t.PlainSame, t.FollowsSettings, t.Bags = view.Storage.PlainSame, view.Immediate.FollowsSettings, view.Immediate.Bags
 	names := map[*catalog.Relation]string{}
-	t.PendingDelta = p.reading(t, view.Apply, "__few", func(r *catalog.Relation) string {
+	t.PendingDelta = p.stated(t, view, ivm.Tables{Stored: t.Rows.String(), Places: "p_places", Few: "__few", Log: func(r *catalog.Relation) string {
+		if r.Before != nil {
+			return r.Name + "_delta"
+		}
 		if names[r] == "" {
 			names[r] = fmt.Sprintf("changes%d", len(names)+1)
 			t.Pending = append(t.Pending, render.Changes{Source: p.part(view, r), CTE: names[r]})
 		}
 		return names[r]
-	})
+	}})
 	if t.Grouped {
 		t.Accumulate, t.ChangedIf, t.Emptied = view.Accumulate, view.ChangedIf("d"), view.Emptied("m")
-		if t.Extremes = view.Immediate.Extremes; len(t.Extremes) > 0 {
-			t.Regained, t.LostIf, t.RegainFn = p.reading(t, view.Immediate.Regained, "", inStatement), view.LostIf("m", "d"), p.in(base+"_regain")
+		if t.Extremes = view.Immediate.Extremes; len(t.Extremes) > 0 && len(t.States) == 0 {
+			t.Regained, t.LostIf, t.RegainFn = p.reading(t, view.Immediate.Regained), view.LostIf("m", "d"), p.in(base+"_regain")
 		}
 	} else if t.Direct {
-		t.KeyColumns, t.AffectedRows = view.Immediate.KeyColumns, p.reading(t, view.Immediate.Recomputed, "", inStatement)
+		t.KeyColumns, t.AffectedRows = view.Immediate.KeyColumns, p.reading(t, view.Immediate.Recomputed)
 	}
 }
 
@@ -81,9 +84,9 @@ func inStatement(*catalog.Relation) string { return "changes1" }
 // transitionTables have the rows of an event that has only one.
 var transitionTables = map[ivm.Event]string{ivm.Insert: "new_rows", ivm.Delete: "old_rows"}
 
-// reading returns the common table expressions of a statement. few: see ivm.Tables.
-func (p *planner) reading(t *render.StreamTable, s ivm.Statement, few string, log func(*catalog.Relation) string) []string {
-	return s.Lines(ivm.Tables{Stored: t.Rows.String(), Places: "p_places", Few: few, Log: log})
+// reading returns the common table expressions of a statement on the changes of one table.
+func (p *planner) reading(t *render.StreamTable, s ivm.Statement) []string {
+	return s.Lines(ivm.Tables{Stored: t.Rows.String(), Places: "p_places", Log: inStatement})
 }
 
 // checked lists the captured tables that a view reads: a statement on table r checks the types of their columns.
@@ -109,7 +112,7 @@ func (p *planner) part(view *ivm.Plan, r *catalog.Relation) render.Source {
 func (p *planner) completeCaptures() []render.Capture {
 	var all []render.Capture
 	for _, r := range p.captured {
-		c := p.captures[r]
+		c, chained := p.captures[r], false // stream tables that read others follow what is pending
 		for i, n := range p.compiled.order {
 			t := p.tables[i]
 			switch {
@@ -117,8 +120,12 @@ func (p *planner) completeCaptures() []render.Capture {
 				continue
 			case !t.Direct && p.follows(n, r):
 				c.Locked = append(c.Locked, t)
-				c.Chained = c.Chained || len(p.compiled.reads[n]) > 0
-				if slices.Contains(c.Readers, t.Table) && !c.Part {
+				chained = chained || len(p.compiled.reads[n]) > 0
+				switch {
+				case c.Part || !slices.Contains(c.Readers, t.Table):
+				case len(t.States) > 0:
+					c.Stated = append(c.Stated, t)
+				default:
 					c.Alone = append(c.Alone, p.alone(n, t, r))
 				}
 			case t.Direct && slices.Contains(c.Readers, t.Table):
@@ -127,6 +134,9 @@ func (p *planner) completeCaptures() []render.Capture {
 			if t.OwnPath != ownPath && slices.Contains(c.Readers, t.Table) {
 				c.SearchPath = t.OwnPath
 			}
+		}
+		if chained {
+			c.Alone, c.Stated = nil, nil
 		}
 		for n := range c.Steps {
 			c.Steps[n].No = n

@@ -1,8 +1,8 @@
 // Package plan compiles a spec: its views, change logs, the order of refreshes, schedules, and the names of all objects.
 //
-// Files call downwards: plan, lineage, feeds, first_names, check, sharded, queries, sources, from_sql, stream_tables, stream_table_models, maintenance_groups,
-// refresh_groups, immediate, follow, due, table_outboxes, planner, views, at_commit, columns, materialize, view, own_tables, own_table_problems, own_table_roles,
-// inbox_ordering, inbox_priority, tenants, known, outboxes, schedules, named, columns_read, reads, schemas, problems, warnings.
+// Files call downwards: plan, lineage, feeds, first_names, check, sharded, queries, sources, from_sql, stream_tables, maintenance_groups,
+// refresh_groups, immediate, states, stream_table_models, follow, due, table_outboxes, planner, views, at_commit, columns, materialize, view, own_tables, own_table_problems,
+// own_table_roles, inbox_ordering, inbox_priority, tenants, known, outboxes, schedules, named, columns_read, reads, schemas, problems, warnings.
 package plan
 
 import (

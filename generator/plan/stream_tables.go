@@ -10,7 +10,6 @@ import (
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/catalog"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // streamTables turns compiled views into view models.
@@ -204,31 +203,7 @@ func (p *planner) addChanges(t *render.StreamTable, view *ivm.Plan) {
 	if view.Reads > 1 || view.Strategy == ivm.RescanKeys || view.Apply.Repeats() || len(view.States) > 0 {
 		tables.Few = "__few"
 	}
-	statement := view.Apply.Lines(tables)
-	t.Delta = statement
-	for i := len(view.States) - 1; i >= 0; i-- { // a state may read those before it
-		stored := p.stateTable(t, view.States[i])
-		tables.Stored = stored.Rows.String()
-		t.States = slices.Insert(t.States, 0, stored)
-		t.Delta = append(view.States[i].Lines(tables, t.Delta), t.Delta...)
-	}
-}
-
-// stateTable is what templates know of the table of a state.
-func (p *planner) stateTable(of *render.StreamTable, state *ivm.State) render.StreamTable {
-	in := func(suffix string) render.Name { return p.in(of.Base + "_" + state.Name() + suffix) }
-	t := render.StreamTable{
-		Extension: of.Extension, Schemas: of.Schemas, Path: of.Path, Storage: storage(state.Plan), As: state.Name() + "_",
-		StreamTableNames: render.StreamTableNames{Rows: in(""), KeyIndex: in("_key"), LookupIndex: in("_lookup"), HashIndex: in("_hash")},
-		Refresh:          render.Refresh{RowsSQL: state.Recompute.Rows()},
-	}
-	if !state.Grouped() {
-		t.RowsSQL = state.Recompute.Counted()
-	}
-	for i, column := range state.By {
-		t.Indexes = append(t.Indexes, render.Index{Name: in(fmt.Sprintf("_by%d", i+1)), Columns: []string{sqltext.Ident(column)}, Names: []string{column}})
-	}
-	return t
+	t.Delta = p.stated(t, view, tables)
 }
 
 // reason says why a stream table is recomputed.

@@ -66,8 +66,10 @@ func (c *compiler) view(n int) *ivm.Plan {
 // options say what is stored of a query. Of one with LIMIT, what others read must be what people see.
 func (c *compiler) options(n int) ivm.Options {
 	t := &c.spec.StreamTables[n]
-	auto := t.RefreshMode == spec.RefreshAuto
-	return ivm.Options{States: (auto || t.RefreshMode == spec.RefreshDifferential) && c.spec.Extension.Target == spec.TargetPostgres, All: t.RefreshMode != spec.RefreshFull && t.Outbox == nil && !c.isFollowed(n), Cheap: auto}
+	full := t.RefreshMode == spec.RefreshFull
+	return ivm.Options{
+		States: !full && c.spec.Extension.Target == spec.TargetPostgres, All: !full && t.Outbox == nil && !c.isFollowed(n), Cheap: t.RefreshMode == spec.RefreshAuto,
+	}
 }
 
 // isFollowed reports whether another stream table may follow the changes of one.

@@ -10,14 +10,14 @@ type Capture struct {
 	Source           // Log is what is pending of it
 	Steps     []Step // stream tables that follow each statement by themselves
 	Locked    []StreamTable
-	Alone     []Step // those of them that read the table, where only one statement is open
-	Chained   bool   // some of them read others
-	State     Name   // the table with a row for each stream table
-	PendingFn Name   // of the maintenance group
-	Counts    string // what the name of the setting ends in where the maintenance group counts open statements
-	Turn      Name   // of the maintenance group
-	TurnNo    int    // the number of the maintenance group, where transactions may have to take turns; 0 where they never do
-	Place     int    // among the captured tables, from 1
+	Alone     []Step        // those of them that read the table, where only one statement is open
+	Stated    []StreamTable // the same, of those that have states and follow what is pending
+	State     Name          // the table with a row for each stream table
+	PendingFn Name          // of the maintenance group
+	Counts    string        // what the name of the setting ends in where the maintenance group counts open statements
+	Turn      Name          // of the maintenance group
+	TurnNo    int           // the number of the maintenance group, where transactions may have to take turns; 0 where they never do
+	Place     int           // among the captured tables, from 1
 
 	OnBefore, OnEnd                     string
 	BeforeFn, StatementFn, RowFn, EndFn Name

@@ -133,11 +133,9 @@ func (c Capture) Variables() []string {
 	var list []string
 	gone := slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Grouped && len(s.Identity) > 0 })
 	finds := ""
-	if !c.Chained {
-		for _, s := range c.Alone {
-			for _, e := range s.Events() {
-				finds += e.Finds()
-			}
+	for _, s := range c.Alone {
+		for _, e := range s.Events() {
+			finds += e.Finds()
 		}
 	}
 	for _, v := range []struct {

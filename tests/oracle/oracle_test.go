@@ -80,7 +80,7 @@ func TestAtCommit(t *testing.T) {
 // TestRecursive tries seeds with queries that read themselves.
 func TestRecursive(t *testing.T) {
 	h := hunt
-	h.Modes, h.Again = []string{oracle.Differential}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestRecursive ./tests/oracle"
+	h.Modes, h.Again = []string{oracle.Differential, oracle.Immediate, oracle.AtCommit}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestRecursive ./tests/oracle"
 	h.Options = cases.Options{Views: 4, Steps: 8, Recursive: true}
 	first, count := number(t, "SLUICE_TEST_SEED", 2000), number(t, "SLUICE_TEST_CASES", 25)
 	if os.Getenv("SLUICE_TEST_SEED") != "" {

@@ -1211,33 +1211,33 @@ declare
     v_view       text;
     v_remake     boolean := (select s.remake from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table);
     v_fits       boolean;
+    v_stores     text[];
+    v_statements text[];
     v_dependents text;
-    v_statement  text;
     v_index      regclass;
 begin
     select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
     v_view := format('%I.%I', c.pgt_schema, c.pgt_name);
     update sales_internal.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = p_stream_table;
-    if v_remake is not true and to_regclass(c.rows_table) is not null and to_regclass(v_view) is not null then
-        foreach v_statement in array array[
-            format(e'create view %I.pgt_probe as\nselect %s\nfrom %s', 'sales_internal',
-                c.stored_columns,
-                coalesce(c.stored_from, format(e'(\n%s\n) q', c.query)))
-        ] loop
-            execute v_statement;
-        end loop;
+    select array_agg(x.name), array_agg(x.statement) into v_stores, v_statements from (
+        select c.rows_table, format(e'create table %s as\nselect %s\nfrom %s\nwith no data', 'sales_internal.pgt_probe',
+            c.stored_columns, coalesce(c.stored_from, format(e'(\n%s\n) q', c.query)))
+        where v_remake is not true and to_regclass(c.rows_table) is not null and to_regclass(v_view) is not null
+    ) x (name, statement);
+    for n in 1..coalesce(cardinality(v_stores), 0) loop
+        execute v_statements[n];
         v_fits := not exists (
             select
             from pg_attribute a
-            where a.attrelid in (to_regclass(c.rows_table), to_regclass('sales_internal.pgt_probe')) and a.attnum > 0 and not a.attisdropped
+            where a.attrelid in (to_regclass(v_stores[n]), to_regclass('sales_internal.pgt_probe')) and a.attnum > 0 and not a.attisdropped
             group by a.attname, a.atttypid, a.atttypmod, a.attcollation
             having count(*) <> 2
         );
-        drop view sales_internal.pgt_probe;
-        if v_fits then
-            perform sales_internal.pgt_attach_stream_table(p_stream_table); -- its indexes and triggers
-            return;
-        end if;
+        drop table sales_internal.pgt_probe;
+    end loop;
+    if v_fits then
+        perform sales_internal.pgt_attach_stream_table(p_stream_table); -- its indexes and triggers
+        return;
     end if;
 
     -- Objects of users that depend on the view, besides its own rule and type, are not dropped. The error names them with their schemas.
@@ -1793,7 +1793,8 @@ begin
                     else
                         null;
                     end case;
-                exception when sqlstate 'SLR01' or data_exception or integrity_constraint_violation or raise_exception then
+                exception when sqlstate 'SLR01' or data_exception or integrity_constraint_violation or raise_exception
+                    or undefined_table then
                     null; -- see pgt_refresh
                 end;
             end if;
@@ -4064,4 +4065,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'bfa102fd63f1f01d541e5085423a09c6', 'extension');
+values ('sales', '1.0.0', '114184306452d1f4450a5079f9e67c04', 'extension');

@@ -35,7 +35,6 @@ type construct struct {
 	lines                []int     // of the functions in each mode; none if it is not followed
 	said                 string    // in the file
 	refused              *diag.Error
-	grows                string // the mode in which single-row changes read more of larger tables against the cost class
 }
 
 // view is the stream table of the example.
@@ -43,9 +42,9 @@ func (c *construct) view() string { return fmt.Sprintf("v%d", c.number) }
 
 func (c *construct) followed() bool { return c.plan != nil && c.plan.Followed() }
 
-// followedIn reports whether a mode follows it: differential alone follows the time, and queries that read themselves.
+// followedIn reports whether a mode follows it: differential alone follows the time.
 func (c *construct) followedIn(mode string) bool {
-	return mode != spec.RefreshFull && c.followed() && (mode == spec.RefreshDifferential || c.plan.Moves == nil && !c.plan.Recurses)
+	return mode != spec.RefreshFull && c.followed() && (mode == spec.RefreshDifferential || c.plan.Moves == nil)
 }
 
 // file is what testdata/constructs holds.
@@ -73,7 +72,6 @@ func read(t *testing.T, visit func(t *testing.T, f *file, c *construct) string) 
 			d.Fatalf(t, "no name in a comment before the query")
 		}
 		c := &construct{section: section, name: strings.TrimPrefix(name, "-- "), query: query, number: len(f.constructs) + 1, said: d.Expected}
-		d.MaybeScanArgs(t, "grows", &c.grows)
 		errs := &diag.List{}
 		parsed, err := sqltext.ParseQuery(query)
 		if err != nil {

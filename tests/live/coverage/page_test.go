@@ -37,13 +37,9 @@ func (c *construct) row() []string {
 	case !c.followed():
 		return []string{c.name, "recomputed", c.plan.Full[0].What, c.plan.Full[0].Hint, example}
 	}
-	mark := ""
-	if c.grows != "" {
-		mark = "¹"
-	}
 	maintained := "both modes"
 	if !c.followedIn(spec.RefreshImmediate) {
 		maintained = "differential"
 	}
-	return []string{c.name, maintained, strings.Join(c.rules(), ", "), c.cost() + mark, example}
+	return []string{c.name, maintained, strings.Join(c.rules(), ", "), c.cost(), example}
 }

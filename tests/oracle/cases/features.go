@@ -6,7 +6,7 @@ type Options struct {
 	Steps  int  // how many a case has
 	All    bool // not only the SQL of Core but also that of Rest
 	Simple bool // views read one relation, for subjects that keep no others
-	// Recursive has queries that read themselves, which immediate mode and commits do not follow.
+	// Recursive has queries that read themselves.
 	Recursive bool
 	// Special has NaN and infinite numbers in all cases, not only in some.
 	Special bool
