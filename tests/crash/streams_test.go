@@ -34,10 +34,11 @@ func TestStreamKillsDifferential(t *testing.T) { streamKills(t, "differential", 
 func TestStreamKillsImmediate(t *testing.T) {
 	t.Run("joins", func(t *testing.T) { streamKills(t, "immediate", chaos.Joins) })
 	t.Run("subtrees", func(t *testing.T) { streamKills(t, "immediate", chaos.Subtrees) })
+	t.Run("kept", func(t *testing.T) { streamKills(t, "immediate", chaos.Kept) })
 }
 
 // TestStreamKillsAtCommit is the same where commits do.
-func TestStreamKillsAtCommit(t *testing.T) { streamKills(t, "at_commit", chaos.All) }
+func TestStreamKillsAtCommit(t *testing.T) { streamKills(t, "at_commit", chaos.Stated) }
 
 // streamKills kills the whole server at random moments. After each recovery and one tick, every stream table equals its query,
 // whatever was prepared, half written or half refreshed. SLUICE_TEST_KILLS=n kills as often, SLUICE_TEST_SEED=n at other moments.

@@ -30,6 +30,13 @@ func TestSubtrees(t *testing.T) {
 	}
 }
 
+// TestStates does it to groups and rows that are stored beside those of stream tables.
+func TestStates(t *testing.T) {
+	for _, mode := range []string{"at_commit", "immediate"} {
+		t.Run(mode, func(t *testing.T) { runStreams(t, "states", mode) })
+	}
+}
+
 // runStreams runs the cases of a folder and a refresh mode. The view wrong lists how stream tables differ from their queries.
 func runStreams(t *testing.T, dir, mode string) {
 	t.Helper()

@@ -58,24 +58,31 @@ const (
 	Joins    Views = "joins"    // joins and groups, and what reads those
 	Subtrees Views = "subtrees" // outer joins, tests, windows, first rows, set operations, subqueries
 	All      Views = "all"
-	Stated   Views = "stated" // these, and some that store groups beside their rows
+	Stated   Views = "stated" // these, and some that store groups or rows beside their own
+	Kept     Views = "kept"   // those alone
 )
+
+// keep reports whether there are some that store groups or rows beside their own.
+func (v Views) keep() bool { return v == Stated || v == Kept }
 
 // Load generates the extension.
 func Load(t testing.TB, mode string, some Views) *Subject {
 	t.Helper()
 	yaml := views
+	header, _, _ := strings.Cut(views, "  - name: ")
 	switch some {
 	case Subtrees:
-		header, _, _ := strings.Cut(views, "  - name: ")
 		yaml = header + more
+	case Kept:
+		yaml = header + states
 	case All:
 		yaml += more
 	case Stated:
 		yaml += more + states
 	}
 	yaml = strings.ReplaceAll(yaml, "    query: |", "    refresh_mode: "+mode+"\n    query: |")
-	yaml = strings.ReplaceAll(yaml, "refresh_mode: auto\n    refresh_mode: "+mode+"\n", "refresh_mode: auto\n")
+	yaml = strings.ReplaceAll(yaml, "refresh_mode: auto\n    refresh_mode: differential\n", "refresh_mode: auto\n")
+	yaml = strings.ReplaceAll(yaml, "refresh_mode: auto\n    refresh_mode: "+mode+"\n", "refresh_mode: "+mode+"\n")
 	dir := t.TempDir()
 	for name, text := range map[string]string{"schema.sql": schema, "spec.yaml": yaml} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

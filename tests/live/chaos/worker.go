@@ -56,7 +56,7 @@ func Resolve(ctx context.Context, conn *pgx.Conn, r *rand.Rand) error {
 func (s *Subject) Check(ctx context.Context, conn *pgx.Conn) error {
 	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
 		differences, err := s.Differences(ctx, tx)
-		if err == nil && len(differences) == 0 && s.Views == Stated {
+		if err == nil && len(differences) == 0 && s.Views.keep() {
 			differences, err = s.States(ctx, tx)
 		}
 		if err == nil && len(differences) > 0 {
