@@ -20,6 +20,7 @@ func viewPasses(columns *algebra.Columns, known *props.Props) []pass {
 	return []pass{
 		{"total order", rewrite.TotalOrder(columns, known)},
 		{"group distinct", rewrite.GroupDistinct(columns)},
+		{"order aggregates", rewrite.OrderAggregates(columns, known)},
 		{"inner joins", rewrite.InnerJoins},
 		{"order joins", rewrite.OrderJoins(known)},
 		{"test rows", rewrite.TestRows(columns)},

@@ -36,7 +36,7 @@ type Plan struct {
 	Needs     []Need    // what the SQL takes for granted of each table that is followed
 
 	Groups    bool      // rows are grouped or partitioned anywhere in the view
-	Firsts    bool      // it has first rows of something, and says which they are where the query leaves it open
+	Decides   bool      // it has first rows of something, or aggregates that take rows in an order, and says which these are where the query leaves it open
 	PicksKeys bool      // groups may show keys that are equal and not the same, or windows order rows that are alike, where the query itself may pick others
 	Moves     *diag.Pos // of what reads the moment of the refresh, by which rows come and go as well; nil if nothing does
 	OwnNames  bool      // nothing that it computes depends on the search path
@@ -76,8 +76,9 @@ func (v *view) plan(query string, known *catalog.Catalog) *Plan {
 	}
 	p.Raw = p.AddsUp || v.strategy == MergeRows && apply.Linear(v.Root) && v.safe()
 	p.choose()
-	p.Groups, p.PicksKeys = v.groupsRows()
-	p.Firsts = v.Root != nil && holdsFirsts(v.Root)
+	orders := false
+	p.Groups, p.PicksKeys, orders = v.groupsRows()
+	p.Decides = orders || v.Root != nil && holdsFirsts(v.Root)
 	if v.movesWithTime() {
 		p.Moves = v.Moment
 	}
@@ -87,13 +88,14 @@ func (v *view) plan(query string, known *catalog.Catalog) *Plan {
 	return p
 }
 
-// groupsRows reports whether the view groups rows anywhere, and whether any groups pick their keys, or windows an order.
-func (v *view) groupsRows() (found, pick bool) {
+// groupsRows reports whether the view groups rows anywhere, whether any groups pick their keys, or windows an order, and whether aggregates have a longer one.
+func (v *view) groupsRows() (found, pick, orders bool) {
 	if v.Root != nil {
 		algebra.Walk(v.Root, func(n algebra.Node) {
 			switch n := n.(type) {
 			case *algebra.Aggregate:
 				found, pick = true, pick || v.picks(n)
+				orders = orders || slices.ContainsFunc(n.Aggs, func(a algebra.Agg) bool { return a.Ordered })
 			case *algebra.Recursion: // without All, one of rows that are equal is there
 				pick = pick || !n.All && slices.ContainsFunc(n.Cols, func(id algebra.ColID) bool { return v.columns.Info(id).Varied })
 			case *algebra.Window:
@@ -101,7 +103,7 @@ func (v *view) groupsRows() (found, pick bool) {
 			}
 		})
 	}
-	return found, pick
+	return found, pick, orders
 }
 
 // safe reports whether the view shows columns as they are, and its conditions cannot fail.

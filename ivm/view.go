@@ -60,24 +60,7 @@ func (v *view) sources() []*algebra.Source {
 func (v *view) movesWithTime() bool { return v.Root != nil && v.Moment != nil }
 
 // aggregate is the grouping on which nothing but filters and projections stands; nil if the view is not like that.
-func (v *view) aggregate() *algebra.Aggregate {
-	n := v.Root
-	for {
-		switch at := n.(type) {
-		case *algebra.Project:
-			n = at.Input
-		case *algebra.Filter:
-			n = at.Input
-		case *algebra.Aggregate:
-			if len(at.Keys) > 0 || at.Global {
-				return at
-			}
-			return nil
-		default:
-			return nil
-		}
-	}
-}
+func (v *view) aggregate() *algebra.Aggregate { return algebra.RootGroups(v.Root) }
 
 // delta is how the part of the view that keeps no state changes: the view itself, or the input of its groups. It is nil if nothing can change.
 func (v *view) delta() algebra.Node {

@@ -30,7 +30,7 @@ func (p *planner) computes(n int) (path, query string) {
 		path = ownPath
 	}
 	switch {
-	case view.PicksKeys || view.Firsts || view.LimitBy("r") != "":
+	case view.PicksKeys || view.Decides || view.LimitBy("r") != "":
 		return path, view.Recompute.Rows()
 	case own: // as it is written, PostgreSQL computes a correlated subquery for those rows only that need it
 		return path, sqltext.QualifyTables(text, func(schema, name string) (string, bool) {
@@ -45,11 +45,11 @@ func (p *planner) computes(n int) (path, query string) {
 }
 
 // compared is what the rows of a stream table are compared with where its query does not say it: without the limit, and where that leaves open which rows are
-// the first ones of something, as they are followed.
+// the first ones of something, or in which order an aggregate takes them, as it is followed.
 func (p *planner) compared(n int, t *render.StreamTable) string {
 	view := p.compiled.views[n]
 	switch {
-	case view.Firsts:
+	case view.Decides:
 		query := "select " + t.Shown("r") + " from (\n" + view.Recompute.Rows() + "\n) r"
 		if shown := t.ShownIf("r"); shown != "" {
 			query += "\nwhere " + shown

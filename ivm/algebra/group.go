@@ -20,10 +20,30 @@ type Agg struct {
 	Args     []Scalar
 	Distinct bool
 	Filter   []Scalar
+	Ordered  bool // its order is longer than the query says
 }
 
 // Distinct keeps one of each row.
 type Distinct struct{ Input Node }
+
+// RootGroups is the grouping on which nothing but filters and projections stands; nil if there is none.
+func RootGroups(n Node) *Aggregate {
+	for {
+		switch at := n.(type) {
+		case *Project:
+			n = at.Input
+		case *Filter:
+			n = at.Input
+		case *Aggregate:
+			if len(at.Keys) > 0 || at.Global {
+				return at
+			}
+			return nil
+		default:
+			return nil
+		}
+	}
+}
 
 func (n *Aggregate) Columns() []ColID {
 	ids := itemIDs(n.Keys)

@@ -224,7 +224,7 @@ func (g *grouper) aggregate(e sqltext.Expr, call sqltext.Call) algebra.ColID {
 		}
 	}
 	info := g.computed(call.Name, algebra.Scalar{Expr: e})
-	if call.Name == "min" || call.Name == "max" {
+	if g.picks(call) {
 		info.Varied, info.Any = false, info.Varied || info.Any
 	}
 	agg := algebra.Agg{ID: g.typed(info, func() catalog.Shape { return g.resultOf(e, g.scope).Shape }, e), Call: algebra.Scalar{Expr: e}}

@@ -175,17 +175,21 @@ func first(positions ...int) int {
 	return 0
 }
 
-// insensitive are PostgreSQL's aggregates that take rows in any order.
-var insensitive = []string{
-	"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor", "range_agg", "range_intersect_agg",
-	"stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp", "corr", "covar_pop", "covar_samp",
-	"regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
+// insensitive reports whether a call is of an aggregate of PostgreSQL's that takes rows in any order.
+func (r *resolver) insensitive(call sqltext.Call) bool {
+	same, rounds := sqltext.TakesAnyOrder(call.Name)
+	return r.isBuiltin(call) && (same || rounds)
+}
+
+// picks reports whether an aggregate of PostgreSQL's shows any one of values that are equal and differ.
+func (r *resolver) picks(call sqltext.Call) bool {
+	return call.Name == "min" || call.Name == "max" || r.isBuiltin(call) && (call.Distinct || call.Name == "mode" || call.Name == "percentile_disc")
 }
 
 // ordered is a call of an aggregate over rows that come in an order: it takes them in that order from any relation. It is noted where that cannot be
 // said.
 func (r *resolver) ordered(e sqltext.Expr, call sqltext.Call, order *ordering) sqltext.Expr {
-	if order == nil || call.Distinct || call.WithinGroup || r.isBuiltin(call) && slices.Contains(insensitive, call.Name) {
+	if order == nil || call.Distinct || call.WithinGroup || r.insensitive(call) {
 		return e
 	}
 	if len(order.keys) == 0 {

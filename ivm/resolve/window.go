@@ -60,7 +60,7 @@ func (w *windowing) add(e sqltext.Expr, call sqltext.Call) algebra.ColID {
 	}
 	added.Call = algebra.Scalar{Expr: e}
 	info := w.computed(call.Name, added.Call)
-	if call.Name == "min" || call.Name == "max" {
+	if w.picks(call) {
 		info.Varied, info.Any = false, info.Varied || info.Any
 	}
 	added.ID = w.typed(info, func() catalog.Shape { return w.shape(e, w.scope) }, e)
@@ -108,7 +108,7 @@ func (w *windowing) loose(e sqltext.Expr, call sqltext.Call) (bool, sqltext.Expr
 	case !own && !aggregate: // a window function of which nothing is known
 		return false, e
 	case frame == sqltext.RowsFrame:
-	case frame == sqltext.DefaultFrame && len(call.Over.Order) == 0 && !(own && slices.Contains(insensitive, call.Name)):
+	case frame == sqltext.DefaultFrame && len(call.Over.Order) == 0 && !w.insensitive(call):
 		e = e.OverAll()
 	case frame == sqltext.DefaultFrame && own && call.Name == "first_value":
 	default:

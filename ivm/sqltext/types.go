@@ -15,6 +15,9 @@ func IsNumber(typ string) (is, hasSpecial bool) {
 	return slices.Contains(numbers, typ), typ == "numeric"
 }
 
+// IsFloat reports whether a type is of floating-point numbers, whose sums are rounded.
+func IsFloat(typ string) bool { return typ == "real" || typ == "double precision" }
+
 // IsString reports whether a type is of characters, which a collation compares.
 func IsString(typ string) bool {
 	typ, _, _ = strings.Cut(typ, "(")
