@@ -27,7 +27,7 @@ const subqueryHint = "have an aggregate compute its value, find its row by a key
 
 // bindWith is bind where subquery resolves the subqueries of the expression, and says what stands for one, if anything does.
 func (r *resolver) bindWith(e sqltext.Expr, s *scope, clause string, subquery func(sqltext.Expr, sqltext.Subquery) (relation, sqltext.Expr)) algebra.Scalar {
-	bound := e.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+	bound := r.rowsAsJSON(e, s).Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
 		if ref, ok := e.Ref(); ok {
 			return r.bindRef(e, ref, s), true
 		}

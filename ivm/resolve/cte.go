@@ -106,7 +106,8 @@ func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope
 		r.full(cte.with.Pos, "SEARCH or CYCLE", "have the recursive term compute the path, and sort or test by it")
 	}
 	columns = r.rename(t.Pos, columns, theTable(nameOf(t)), t.Columns, rel.open != nil)
-	return rel.node, rel.under(nameOf(t), columns)
+	s := rel.under(nameOf(t), columns)
+	return r.withJSON(rel.node, s, t.Pos), s
 }
 
 // withQuery resolves a WITH query, which may read itself right of a UNION: the columns are those of the left side.

@@ -200,7 +200,8 @@ func (r *resolver) subquery(item *sqltext.SubqueryRef, before *scope) (algebra.N
 	}
 	rel := r.query(item.Query, outer)
 	columns := r.renameRelation(item.Pos, rel, theTable(item.Alias), item.Columns)
-	return rel.node, rel.under(item.Alias, columns)
+	s := rel.under(item.Alias, columns)
+	return r.withJSON(rel.node, s, item.Pos), s
 }
 
 // opaque is an item that nothing but the server looks into. Without columns nobody knows them: any name may be one.

@@ -30,6 +30,8 @@ type namedTable struct {
 	fields       bool          // those of its whole row are its columns: a table's row has not the names that an alias gives to columns
 	place        place         // of a table whose rows can be had as values
 	row          algebra.ColID // its whole row, where one is wanted
+	rowPlace     place         // of a subquery whose rows can be had as JSON
+	json         map[string]algebra.ColID
 	value        algebra.ColID // what its whole row is, where that is a value, as of a function in FROM that returns values
 }
 
@@ -42,7 +44,9 @@ type column struct {
 // owns reports whether a column is of this scope and not of one around it.
 func (s *scope) owns(id algebra.ColID) bool {
 	is := func(c column) bool { return c.id == id }
-	return slices.ContainsFunc(s.visible, is) || slices.ContainsFunc(s.tables, func(t namedTable) bool { return t.row == id || slices.ContainsFunc(t.columns, is) })
+	return slices.ContainsFunc(s.visible, is) || slices.ContainsFunc(s.tables, func(t namedTable) bool {
+		return t.row == id || t.json[asJSONB] == id || t.json[asJSON] == id || slices.ContainsFunc(t.columns, is)
+	})
 }
 
 // column finds what a column reference means, from the innermost scope out.

@@ -18,6 +18,7 @@ import (
 type place struct {
 	text string
 	at   int
+	form string // in which its row is wanted: a value of its type, or as JSON
 }
 
 // rowColumn is a whole row, or a column that one is selected as.
@@ -38,7 +39,7 @@ func (r *resolver) withRow(node algebra.Node, named *namedTable, t *sqltext.Tabl
 	if named.open || len(t.Columns) > 0 || len(named.columns) == 0 {
 		return node
 	}
-	named.place = place{r.text, t.Pos}
+	named.place = place{text: r.text, at: t.Pos}
 	if !r.wanted[named.place] {
 		return node
 	}
@@ -223,5 +224,5 @@ func (r *resolver) want(row rowColumn) {
 }
 
 func wholeRowReason(at diag.Pos) Reason {
-	return Reason{Pos: at, What: "whole row of what is not a plain table", Hint: "name its columns, or for json have json_build_object name them"}
+	return Reason{Pos: at, What: "whole row of what is not a plain table", Hint: "name its columns, or have to_jsonb, row_to_json, jsonb_agg or json_agg take it, if it is a row of a subquery"}
 }
