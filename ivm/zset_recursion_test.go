@@ -128,7 +128,7 @@ func TestRecursion(t *testing.T) {
 			tries = 200
 		}
 		for range tries {
-			tables := map[string]transition{"s": randomly(random, 1, 2, false), "g": randomly(random, 2, 4, false), "e": randomly(random, 3, 4, true), "k": randomly(random, 3, 4, true)}
+			tables := graphs(random, 8)
 			if said := compareAll(plan.query(), delta, tables, random, over.states...); said != "" {
 				t.Errorf("%s\n%s\n%s", query, algebra.Format(delta, over.columns), said)
 				for _, s := range over.states {
@@ -146,9 +146,9 @@ func TestRecursion(t *testing.T) {
 func (p *Plan) query() algebra.Node { return p.view.wholly(p.view.Root) }
 
 // randomly is what a table of columns holds after a change of a few rows, of which the last column is a key if it has one.
-func randomly(random *rand.Rand, columns, most int, keyed bool) transition {
+func randomly(random *rand.Rand, columns, most int, keyed bool, nulls int) transition {
 	cell := func() value {
-		if n := random.IntN(8); n > 0 {
+		if n := random.IntN(nulls); n > 0 {
 			return value{n: n % 4}
 		}
 		return null

@@ -52,10 +52,10 @@ func (g growth) bag() algebra.Node {
 	return g.result(come, kept)
 }
 
-// set is the change of a recursion that has each row once (DRed: delete and rederive). All stored rows that follow from a removed row are deleted; those of them
-// that the rows that stay lead to are inserted again, with what follows from inserted rows.
+// set is the change of a recursion that has each row once (DRed: delete and rederive). All stored rows that follow from a removed row are deleted, which are found
+// from the last removed row of a step, after those that its tables have or had, and before those that they have; those of them that the rows that stay lead to are inserted again, with what follows from inserted rows.
 func (g growth) set() algebra.Node {
-	start := algebra.Keep(g.sum(g.seeds(algebra.Gone), g.steps(g.stored, algebra.Gone, g.either, g.either)))
+	start := algebra.Keep(g.sum(g.seeds(algebra.Gone), g.steps(g.stored, algebra.Gone, g.either, g.now)))
 	gone := algebra.Keep(g.recursionOf(g.among(branch(start)).Input, g.among))
 	again := g.restricted(g.n.Seed, gone)
 	again = append(again, g.restricted(g.step(g.staying(gone), nil), gone)...)
