@@ -43,7 +43,7 @@ var sorts = []*sort{
 	{name: "date", sql: "date", weight: 4, keys: true, how: prefix, values: list("2023-12-31 2024-01-01 2024-02-29 2024-03-01 2024-07-15")},
 	{name: "timestamp", sql: "timestamp", weight: 3, how: prefix, values: split("2024-01-01 00:00:00|2024-01-01 12:30:00|2024-02-29 23:59:59.5|2024-07-15 06:00:00")},
 	{name: "timestamptz", sql: "timestamptz", weight: 3, how: prefix, values: split("2024-01-01 00:00:00+00|2024-01-01 02:00:00+02|2024-03-31 01:30:00+01|2024-07-15 06:00:00-07")},
-	{name: "interval", sql: "interval", weight: 1, how: prefix, values: split("1 day|24:00:00|1 mon|30 days|02:00:00|-1 day")},
+	{name: "interval", sql: "interval", weight: 3, how: prefix, values: split("1 day|24:00:00|1 mon|30 days|02:00:00|-1 day")},
 	{name: "jsonb", sql: "jsonb", weight: 4, how: cast, values: split(`{"k": "a", "n": 1}|{"n": 2, "t": ["x"]}|{"k": "b"}|[1, 2, "k"]|{}|{"k": null, "n": 3}`)},
 	{name: "ints", sql: "integer[]", weight: 3, how: cast, values: split("{}|{1}|{1,2}|{2,1,1}|{3,NULL}")},
 	{name: "texts", sql: "text[]", weight: 2, how: cast, values: split(`{}|{a}|{a,b}|{x-y,NULL}|{"it's"}`)},
@@ -64,6 +64,8 @@ var sorts = []*sort{
 	{name: "jsonv", sql: "jsonb", how: bare},        // a part of a document, of any kind
 	{name: "record", sql: "record", how: bare},      // a row
 	{name: "numerics", sql: "numeric[]", how: bare}, // an aggregate's
+	{name: "floats", sql: "float8[]", how: bare},
+	{name: "intervals", sql: "interval[]", how: bare},
 }
 
 // specials are values of two sorts that some cases have.
