@@ -31,6 +31,9 @@ func (r *resolver) bindWith(e sqltext.Expr, s *scope, clause string, subquery fu
 		if ref, ok := e.Ref(); ok {
 			return r.bindRef(e, ref, s), true
 		}
+		if text, ok := r.pathText(e, s); ok {
+			return text, true
+		}
 		if field, ok := r.fieldOf(e, s); ok {
 			return field, true
 		}
@@ -82,6 +85,9 @@ func (r *resolver) bindRef(e sqltext.Expr, ref sqltext.Ref, s *scope) sqltext.Ex
 		return e
 	}
 	if id, ok := r.column(ref, s); ok {
+		if r.paths[id] {
+			r.full(ref.Pos, pathsReason+" whose path is read otherwise than as a text", pathsHint)
+		}
 		return e.Bound(int(id))
 	}
 	return e

@@ -19,6 +19,7 @@ type cteScope struct {
 	busy    bool              // it is being resolved, so that a reference is one to itself
 	columns []column          // that a reference to itself means; nil if they are not known
 	self    *catalog.Relation // the same as a relation
+	carried []algebra.ColID   // what SEARCH and CYCLE add to its rows, where it reads itself
 	known   []column          // of its result, once it was resolved
 	itself  bool              // there was one
 }
@@ -84,7 +85,7 @@ func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope
 		cte.itself = true
 		node, s := r.opaque(nameOf(t), cte.columns, t)
 		if cte.columns != nil {
-			node = readsSelf(cte, s)
+			node = r.readsSelf(cte, s)
 		}
 		return node, s
 	}
@@ -94,7 +95,9 @@ func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope
 	}
 	rel := r.withQuery(cte)
 	columns := r.renameRelation(cte.with.Pos, rel, theQuery(cte.with.Name), cte.with.Columns)
-	columns = append(columns, r.added(cte.with)...)
+	if columns = r.notePaths(cte, columns); len(columns) == len(cte.columns) || cte.self == nil {
+		columns = append(columns, r.added(cte.with)...)
+	}
 	if rel.open == nil {
 		cte.known = columns
 	}
@@ -102,8 +105,12 @@ func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope
 		r.checkRecursion(cte)
 		rel = r.recursion(cte, rel)
 	}
-	if cte.with.Search != nil || cte.with.Cycle != nil {
-		r.full(cte.with.Pos, "SEARCH or CYCLE", "have the recursive term compute the path, and sort or test by it")
+	switch {
+	case !cte.hasPaths():
+	case !cte.itself:
+		r.errs.Add(notRecursive(r.pos(cte.with.Pos)))
+	case cte.self == nil:
+		r.full(cte.with.Pos, pathsReason, pathsHint)
 	}
 	columns = r.rename(t.Pos, columns, theTable(nameOf(t)), t.Columns, rel.open != nil)
 	s := rel.under(nameOf(t), columns)
@@ -112,7 +119,7 @@ func (r *resolver) cte(t *sqltext.TableRef, cte *cteScope) (algebra.Node, *scope
 
 // withQuery resolves a WITH query, which may read itself right of a UNION: the columns are those of the left side.
 func (r *resolver) withQuery(cte *cteScope) relation {
-	cte.busy, cte.itself, cte.columns, cte.self = true, false, nil, nil
+	cte.busy, cte.itself, cte.columns, cte.self, cte.carried = true, false, nil, nil, nil
 	defer func() { cte.busy = false }()
 	union, ok := cte.with.Query.(*sqltext.SetOp)
 	if !ok || union.Kind != sqltext.Union {
@@ -122,9 +129,26 @@ func (r *resolver) withQuery(cte *cteScope) relation {
 		left := r.query(union.Left, s)
 		if left.open == nil {
 			cte.columns = r.renameRelation(cte.with.Pos, left, theQuery(cte.with.Name), cte.with.Columns)
-			cte.self = r.selfOf(cte)
+			seeds := left
+			if cte.hasPaths() {
+				r.checkPaths(cte, union)
+				seeds = r.seeds(cte, left)
+			}
+			cte.self = r.selfOf(cte, seeds)
+			right := r.query(union.Right, s)
+			if !cte.hasPaths() {
+				return r.united(union, left, right, s)
+			}
+			if steps, ok := r.steps(cte, right); ok {
+				return r.united(union, seeds, steps, s)
+			}
+			cte.self = nil
+			if q, ok := union.Right.(*sqltext.Select); ok && cte.itself && !slices.ContainsFunc(q.From, cte.isIn) {
+				r.errs.Add(deepRecursion(r.pos(cte.with.Pos), cte.with.Name))
+			}
+			return r.united(union, left, right, s)
 		}
-		return r.united(union, left, s)
+		return r.united(union, left, r.query(union.Right, s), s)
 	})
 }
 

@@ -83,6 +83,12 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, of selec
 	if len(t.Order) > 0 {
 		order := &ordering{}
 		for _, item := range t.Order {
+			if id, bound, _ := r.apart().silent().orderBy(item, s, rel, of.targets, "ORDER BY"); r.paths[id] || r.readsPath(bound) {
+				if order = unknownOrder; f.limited() || len(of.on) > 0 {
+					r.full(max(0, item.Expr.At()), pathsReason+" in whose order the first rows are taken", pathsHint)
+				}
+				continue
+			}
 			id, bound, ok := r.orderBy(item, s, rel, of.targets, "ORDER BY")
 			if ok {
 				r.checkSorted(item.Expr, id, item.Using)

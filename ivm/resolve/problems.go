@@ -196,6 +196,17 @@ func badRecursion(at diag.Pos, name string) diag.Error {
 	}
 }
 
+func notRecursive(at diag.Pos) diag.Error {
+	return diag.Error{Pos: at, Code: "syntax", Message: "WITH query is not recursive"}
+}
+
+func deepRecursion(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "syntax",
+		Message: fmt.Sprintf("with a SEARCH or CYCLE clause, the recursive reference to WITH query %q must be at the top level of its right-hand SELECT", name),
+	}
+}
+
 func noRecursive(at diag.Pos, clause string) diag.Error {
 	return diag.Error{Pos: at, Code: "syntax", Message: clause + " in a recursive query is not implemented"}
 }

@@ -21,7 +21,7 @@ func (r *resolver) query(q sqltext.Query, outer *scope) relation {
 	case *sqltext.Select:
 		return r.with(q.With, q.Recursive, outer, func(s *scope) relation { return r.sel(q, s) })
 	case *sqltext.SetOp:
-		return r.with(q.With, q.Recursive, outer, func(s *scope) relation { return r.united(q, r.query(q.Left, s), s) })
+		return r.with(q.With, q.Recursive, outer, func(s *scope) relation { return r.united(q, r.query(q.Left, s), r.query(q.Right, s), s) })
 	case *sqltext.Values:
 		return r.with(q.With, q.Recursive, outer, func(s *scope) relation { return r.values(q, s) })
 	}
@@ -29,8 +29,7 @@ func (r *resolver) query(q sqltext.Query, outer *scope) relation {
 }
 
 // united resolves what follows the left side of UNION, INTERSECT and EXCEPT.
-func (r *resolver) united(q *sqltext.SetOp, left relation, outer *scope) relation {
-	right := r.query(q.Right, outer)
+func (r *resolver) united(q *sqltext.SetOp, left, right relation, outer *scope) relation {
 	if left.open == nil && right.open == nil && len(left.ids) != len(right.ids) {
 		r.errs.Add(wrongArity(r.pos(q.Right.At()), q.Kind))
 		return left

@@ -12,20 +12,29 @@ const RecursionHint = "use refresh_mode auto or full, which recompute it, or whe
 const RecursionReason = "recursive WITH query"
 
 // selfOf stands for the rows of a WITH query where it reads itself.
-func (r *resolver) selfOf(cte *cteScope) *catalog.Relation {
+func (r *resolver) selfOf(cte *cteScope, rows relation) *catalog.Relation {
 	self := &catalog.Relation{Name: cte.with.Name, Recursive: true, At: r.pos(cte.with.Pos)}
-	for _, c := range cte.columns {
-		info := r.columns.Info(c.id)
-		self.Columns = append(self.Columns, catalog.Column{Name: c.name, Type: info.Type, Varied: info.Varied, Equality: info.Equality})
+	for i, id := range rows.ids {
+		info, name := r.columns.Info(id), rows.names[i]
+		if i < len(cte.columns) {
+			name = cte.columns[i].name
+		}
+		self.Columns = append(self.Columns, catalog.Column{Name: name, Type: info.Type, Varied: info.Varied, Equality: info.Equality})
 	}
 	return self
 }
 
 // readsSelf is an occurrence of a WITH query in itself, with the columns of a scope.
-func readsSelf(cte *cteScope, s *scope) algebra.Node {
+func (r *resolver) readsSelf(cte *cteScope, s *scope) algebra.Node {
 	read := &algebra.Source{Table: cte.self}
 	for i, c := range s.visible[:min(len(s.visible), len(cte.self.Columns))] {
 		read.Cols = append(read.Cols, algebra.SourceCol{ID: c.id, Attr: i})
+	}
+	cte.carried = nil
+	for i := len(cte.columns); i < len(cte.self.Columns); i++ {
+		c := cte.self.Columns[i]
+		id := r.columns.New(algebra.Info{Name: c.Name, Type: c.Type, Varied: c.Varied, Equality: c.Equality})
+		cte.carried, read.Cols = append(cte.carried, id), append(read.Cols, algebra.SourceCol{ID: id, Attr: i})
 	}
 	return read
 }

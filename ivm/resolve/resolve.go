@@ -65,6 +65,10 @@ func (r *resolver) resolve(q sqltext.Query) {
 	r.result.Output, r.result.Open = rel.outputs(), rel.open
 	for i := range r.result.Output {
 		r.result.Output[i].Type = r.checker().Column(int(rel.ids[i]))
+		if r.paths[rel.ids[i]] {
+			r.result.Output[i].Type = ""
+			r.result.Full = append(r.result.Full, Reason{rel.at[i], pathsReason + " whose path is read otherwise than as a text", pathsHint})
+		}
 	}
 	if rel.open != nil && len(r.result.Full) == 0 && r.errs.Empty() {
 		r.result.Full = append(r.result.Full, Reason{*rel.open, "columns that only the server knows", "name the columns"})
@@ -79,7 +83,7 @@ func newResolver(text string, pos func(offset int) diag.Pos, c *catalog.Catalog,
 	r := &resolver{
 		catalog: c, columns: columns, errs: errs, result: &Result{}, text: text, pos: pos,
 		types: map[algebra.ColID]string{}, subqueries: map[any][]string{},
-		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, rows: map[algebra.ColID]rowColumn{}, wanted: map[place]bool{}, wholes: map[algebra.ColID]madeRow{}, resolved: new(int),
+		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, rows: map[algebra.ColID]rowColumn{}, wanted: map[place]bool{}, wholes: map[algebra.ColID]madeRow{}, paths: map[algebra.ColID]bool{}, resolved: new(int),
 	}
 	columns.SetTypes(func(e sqltext.Expr) string { return r.typeOf(algebra.Scalar{Expr: e}) }, c.BaseType)
 	return r
@@ -100,7 +104,8 @@ type resolver struct {
 	rows       map[algebra.ColID]rowColumn
 	wanted     map[place]bool // where a column has the whole row of a table
 	wholes     map[algebra.ColID]madeRow
-	resolved   *int // how many queries were resolved
+	paths      map[algebra.ColID]bool // of SEARCH and CYCLE
+	resolved   *int                   // how many queries were resolved
 
 	text  string
 	pos   func(offset int) diag.Pos

@@ -184,6 +184,9 @@ func (r *resolver) project(node algebra.Node, targets []target, s *scope, bind f
 			shape = func() catalog.Shape { return r.shape(item.Expr.Expr, s) }
 		}
 		item.ID = r.typed(info, shape, item.Expr.Expr)
+		if id, ok := item.Expr.Column(); ok && r.paths[id] {
+			r.paths[item.ID] = true
+		}
 		r.measure(item, t.at)
 		p.Items = append(p.Items, item)
 		rel.names, rel.ids, rel.at = append(rel.names, t.name), append(rel.ids, item.ID), append(rel.at, r.pos(t.at))
