@@ -34,6 +34,7 @@ var lessons = []uint64{
 	250,           // a column called tg_op, of a table whose rows are logged one by one
 	50144,         // MERGE that inserts and updates rows of partitions
 	8095,          // groups within groups, restricted by a part of the keys that the outer ones are
+	71128,         // a constant over the first rows of a WITH query
 	306,           // a user's aggregate in a WITH query that nothing reads, when all is recomputed
 }
 
