@@ -1055,8 +1055,9 @@ begin
 end;
 $procedure$;
 
--- A row makes its transaction call pgt_at_commit() when it commits. Ticks delete the rows, which nobody reads.
-create unlogged table sales_internal.pgt_commits (
+-- A row makes its transaction call pgt_at_commit() when it commits. Ticks delete the rows, which nobody reads. It is no unlogged table:
+-- after a crash right behind a rollback that undid the creation of one, PostgreSQL may not start.
+create table sales_internal.pgt_commits (
     xid xid8 not null default pg_current_xact_id()
 );
 
@@ -1377,18 +1378,17 @@ declare
     v_looked pg_snapshot := pg_current_snapshot();
     v_no     bigint := nextval('sales_internal.pgt_change_no'::regclass);
     v_source record;
-    v_unread bigint;
-    v_any    boolean := false;
+    v_unread bigint := 0::bigint;
     v_many   text[] := '{}';
     v_since  timestamptz;
 begin
     select 0::bigint, 0::bigint into inserted, deleted;
     for v_source in select s.source, s.count_function from sales_internal.pgt_source_config s where s.source = any (c.follows) loop
-        execute format('select %I.%I($1, 1001)', 'sales_internal', v_source.count_function) into v_unread using c.stream_table;
-        v_any := v_any or v_unread > 0;
-        v_many := v_many || array(select v_source.source where v_unread > 1000);
+        execute format('select $1 + n, $2 || array(select $3 where n > 1000) from %I.%I($4, 1001) n', 'sales_internal',
+            v_source.count_function)
+        into v_unread, v_many using v_unread, v_many, v_source.source, c.stream_table;
     end loop;
-    if not v_any then -- changes that were committed since v_looked are left to the next refresh
+    if v_unread = 0 then -- changes that were committed since v_looked are left to the next refresh
         perform sales_internal.pgt_applied(c.stream_table, v_looked, v_no);
         return;
     end if;
@@ -2545,9 +2545,8 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 -- Returns the rows of sales_internal.changes_public_orders that stream table $2 has not applied: at most $4 if $3 is not null, else all.
--- PostgreSQL inlines it. Of few, and where it does not know $3, the planner expects a dozen: conditions that are always true leave it one,
--- and dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. Of all it expects what
--- statistics of the log say.
+-- PostgreSQL inlines it. Of few the planner expects a dozen: conditions that are always true leave it one, and dozen, which is one row,
+-- makes them twelve. So few find others by indexes, and each other by hashing. Of all it expects what statistics of the log say.
 create function sales_internal.unread_public_orders(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2668,9 +2667,8 @@ $function$;
 revoke execute on function sales_internal.changes_public_orders_capture() from public;
 
 -- Returns the rows of sales_internal.changes_public_customers that stream table $2 has not applied: at most $4 if $3 is not null, else all.
--- PostgreSQL inlines it. Of few, and where it does not know $3, the planner expects a dozen: conditions that are always true leave it one,
--- and dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. Of all it expects what
--- statistics of the log say.
+-- PostgreSQL inlines it. Of few the planner expects a dozen: conditions that are always true leave it one, and dozen, which is one row,
+-- makes them twelve. So few find others by indexes, and each other by hashing. Of all it expects what statistics of the log say.
 create function sales_internal.unread_public_customers(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2780,9 +2778,8 @@ revoke execute on function sales_internal.changes_public_customers_capture() fro
 
 -- Returns the rows of sales_internal.changes_public_captured_payments that stream table $2 has not applied: at most $4 if $3 is not null,
 -- else all.
--- PostgreSQL inlines it. Of few, and where it does not know $3, the planner expects a dozen: conditions that are always true leave it one,
--- and dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. Of all it expects what
--- statistics of the log say.
+-- PostgreSQL inlines it. Of few the planner expects a dozen: conditions that are always true leave it one, and dozen, which is one row,
+-- makes them twelve. So few find others by indexes, and each other by hashing. Of all it expects what statistics of the log say.
 create function sales_internal.unread_public_captured_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -2896,9 +2893,8 @@ revoke execute on function sales_internal.changes_public_captured_payments_captu
 
 -- Returns the rows of sales_internal.changes_sales_customer_payments that stream table $2 has not applied: at most $4 if $3 is not null,
 -- else all.
--- PostgreSQL inlines it. Of few, and where it does not know $3, the planner expects a dozen: conditions that are always true leave it one,
--- and dozen, which is one row, makes them twelve. So few find others by indexes, and each other by hashing. Of all it expects what
--- statistics of the log say.
+-- PostgreSQL inlines it. Of few the planner expects a dozen: conditions that are always true leave it one, and dozen, which is one row,
+-- makes them twelve. So few find others by indexes, and each other by hashing. Of all it expects what statistics of the log say.
 create function sales_internal.unread_sales_customer_payments(p_as anyelement, p_stream_table text, p_few boolean, p_at_most integer)
     returns setof anyelement
     language sql
@@ -3271,8 +3267,7 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- Applies unread change-log rows to stream table sales.orders_by_status. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_public_orders, sales_internal.pgt_stream_table_state; writes sales_internal.orders_by_status_rows,
 -- sales_internal.pgt_stream_table_state.
--- From stream_tables.orders_by_status in the spec. p_many: the sources of which it has not applied many changes, as of p_looked. Few
--- changes are applied with a generic plan, which the session keeps; where any are many, a plan is made each time.
+-- From stream_tables.orders_by_status in the spec. p_many: sources with many unread changes, as of p_looked.
 create function sales_internal.orders_by_status_apply(p_many text[], p_looked pg_snapshot, out inserted bigint, out deleted bigint)
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -3502,8 +3497,7 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- Applies unread change-log rows to stream table sales.customer_payments. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_public_customers, sales_internal.changes_public_orders, sales_internal.changes_public_captured_payments,
 -- sales_internal.pgt_stream_table_state; writes sales_internal.customer_payments_rows, sales_internal.pgt_stream_table_state.
--- From stream_tables.customer_payments in the spec. p_many: the sources of which it has not applied many changes, as of p_looked. Few
--- changes are applied with a generic plan, which the session keeps; where any are many, a plan is made each time. See
+-- From stream_tables.customer_payments in the spec. p_many: sources with many unread changes, as of p_looked. See
 -- sales_internal.unread_public_customers.
 create function sales_internal.customer_payments_apply(p_many text[], p_looked pg_snapshot, out inserted bigint, out deleted bigint)
     language plpgsql
@@ -3857,8 +3851,7 @@ insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.
 -- Applies unread change-log rows to stream table sales.best_customers. Returns the numbers of rows inserted and deleted.
 -- Reads sales_internal.changes_sales_customer_payments, sales_internal.pgt_stream_table_state; writes sales_internal.best_customers_rows,
 -- sales_internal.pgt_stream_table_state.
--- From stream_tables.best_customers in the spec. p_many: the sources of which it has not applied many changes, as of p_looked. Few changes
--- are applied with a generic plan, which the session keeps; where any are many, a plan is made each time. See
+-- From stream_tables.best_customers in the spec. p_many: sources with many unread changes, as of p_looked. See
 -- sales_internal.unread_sales_customer_payments.
 create function sales_internal.best_customers_apply(p_many text[], p_looked pg_snapshot, out inserted bigint, out deleted bigint)
     language plpgsql
@@ -4065,4 +4058,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '114184306452d1f4450a5079f9e67c04', 'extension');
+values ('sales', '1.0.0', '72cf67a3609da7d94916501bde73d9b8', 'extension');
