@@ -61,6 +61,9 @@ func (p *Plan) Chosen(of *catalog.Relation, alias string) []string {
 	return nil
 }
 
+// settledTypes are those whose comparisons fail for no values, though what a constant says may depend on settings, which hold where changes are read, too.
+var settledTypes = []string{"character", "date", "timestamp without time zone", "timestamp with time zone", "real", "double precision"}
+
 // comparesConstants reports whether a condition compares a column of a plain type with constants, or with another, so that it fails for no row.
 func (v *view) comparesConstants(cond algebra.Scalar) bool {
 	form := cond.Expr.Form()
@@ -74,7 +77,7 @@ func (v *view) comparesConstants(cond algebra.Scalar) bool {
 	}
 	return !slices.ContainsFunc(form.Parts, func(part sqltext.Expr) bool {
 		id, column := part.Column()
-		return !column && len(part.Columns()) > 0 || column && !v.isPlain(algebra.ColID(id))
+		return !column && len(part.Columns()) > 0 || column && !v.isOf(algebra.ColID(id), plainTypes) && !v.isOf(algebra.ColID(id), settledTypes)
 	}) && len(cond.Columns()) > 0
 }
 

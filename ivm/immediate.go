@@ -235,7 +235,7 @@ func (v *view) filtered(source *algebra.Source, changes algebra.Node) (algebra.N
 }
 
 // plainTypes are those whose comparisons depend on nothing but their values.
-var plainTypes = []string{"smallint", "integer", "bigint", "numeric", "text", "character varying", "character", "boolean", "uuid", "date"}
+var plainTypes = []string{"smallint", "integer", "bigint", "numeric", "text", "character varying", "boolean", "uuid"}
 
 // plain reports whether a condition compares columns of the table, of plain types, with each other and with constants.
 func (v *view) plain(cond algebra.Scalar) bool {
@@ -257,10 +257,11 @@ func (v *view) comparesPlain(cond algebra.Scalar) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(cond.Columns(), func(id algebra.ColID) bool { return !v.isPlain(id) })
+	return !slices.ContainsFunc(cond.Columns(), func(id algebra.ColID) bool { return !v.isOf(id, plainTypes) })
 }
 
-func (v *view) isPlain(id algebra.ColID) bool {
+// isOf reports whether a column has one of some types, of any length.
+func (v *view) isOf(id algebra.ColID, types []string) bool {
 	typ, _, _ := strings.Cut(v.columns.Info(id).Type, "(")
-	return slices.Contains(plainTypes, typ)
+	return slices.Contains(types, typ)
 }

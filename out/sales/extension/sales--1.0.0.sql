@@ -1379,7 +1379,7 @@ declare
     v_no     bigint := nextval('sales_internal.pgt_change_no'::regclass);
     v_source record;
     v_unread bigint := 0::bigint;
-    v_many   text[] := '{}';
+    v_many   text[] := '{}'::text[];
     v_since  timestamptz;
 begin
     select 0::bigint, 0::bigint into inserted, deleted;
@@ -4058,4 +4058,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '72cf67a3609da7d94916501bde73d9b8', 'extension');
+values ('sales', '1.0.0', '4b5d2746769a0597521e5693e51cdeb3', 'extension');
