@@ -11,6 +11,9 @@ BRIEF = | go run ./tests/brief
 # First, so that nothing waits for them alone in the end.
 LONGEST := ./tests/upgrade ./tests/live ./tests/oracle ./tests/live/groups ./tests/live/coverage
 
+# They run beside the rest of their package, which would be the last to end.
+CONTRACT := ^(TestContract|TestContractFromSQL)$$
+
 # All but what needs dbt.
 PACKAGES = $$(go list ./... | grep -v '/tests/dbt$$')
 
@@ -45,13 +48,17 @@ demo: ## start a throw-away PostgreSQL and drive real traffic through inboxes, s
 	go run ./cmd/sluice demo
 
 .PHONY: test
-test: deps ## vet, and run all tests, long rows and dbt apart, in 8 minutes of two processors
+test: deps ## vet, and run all tests, long rows and dbt apart, in 20 minutes of two processors
 	go vet ./... && cd tests/migrations && go vet .
-	@$(MAKE) --no-print-directory -j2 test-packages test-migrations
+	@$(MAKE) --no-print-directory -j3 test-packages test-contract test-migrations
 
 .PHONY: test-packages
 test-packages:
-	@$(GO_TEST) $(LONGEST) $(PACKAGES) $(BRIEF)
+	@$(GO_TEST) -skip '$(CONTRACT)' $(LONGEST) $(PACKAGES) $(BRIEF)
+
+.PHONY: test-contract
+test-contract: deps ## run the scripts of tests/live, and of other targets
+	@$(GO_TEST) -run '$(CONTRACT)' ./tests/live ./tests/cockroach ./tests/citus $(BRIEF)
 
 .PHONY: test-migrations
 test-migrations: ## run the generated migrations under migration tools, whose tests are a module of their own
