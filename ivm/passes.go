@@ -22,7 +22,7 @@ func viewPasses(columns *algebra.Columns, known *props.Props) []pass {
 		{"group distinct", rewrite.GroupDistinct(columns)},
 		{"order aggregates", rewrite.OrderAggregates(columns, known)},
 		{"inner joins", rewrite.InnerJoins},
-		{"order joins", rewrite.OrderJoins(known)},
+		{"order joins", rewrite.OrderJoins},
 		{"test rows", rewrite.TestRows(columns)},
 		{"semi-joins first", rewrite.SemiJoinsFirst},
 		{"order windows by keys", rewrite.OrderWindows(columns, true)},

@@ -24,7 +24,6 @@ func (s *script) checkNames(r *Relation, d *ddl.Names) {
 	if to == nil || !s.checkColumns(to, d.Referenced, unknownForeignColumn) {
 		return
 	}
-	r.References = append(r.References, to)
 	var columns []string
 	for _, c := range d.Referenced {
 		columns = append(columns, c.Name)

@@ -43,7 +43,6 @@ type Relation struct {
 	Uniques [][]int
 	Indexed [][]int
 
-	References  []*Relation // the tables of its foreign keys, also of those that DDL drops
 	Parents     []*Relation // that it inherits from, or the one that it is a partition of
 	Children    []*Relation
 	Partition   bool // of its parent
@@ -216,23 +215,4 @@ func (r *Relation) renameColumn(column, to string) {
 			}
 		}
 	}
-}
-
-// Height is how many foreign keys lead on from the table, one after the other. What refers to others has more rows than they have, as a rule.
-func (r *Relation) Height() int { return r.height(map[*Relation]int{}) }
-
-// height of what is being looked at is 0, so that cycles end.
-func (r *Relation) height(known map[*Relation]int) int {
-	if height, ok := known[r]; ok {
-		return height
-	}
-	known[r] = 0
-	height := 0
-	for _, to := range r.References {
-		if to != r {
-			height = max(height, 1+to.height(known))
-		}
-	}
-	known[r] = height
-	return height
 }

@@ -4,26 +4,22 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/algebra/props"
-	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// OrderJoins joins first what leaves few rows, and puts each condition as far down as it goes. Changes of a join are computed join by join, so what is
-// joined before a condition is met is read for all changed rows, and what is joined without a condition would be all rows with all changed ones:
+// OrderJoins joins what conditions connect first, and puts each condition as far down as it goes. Changes of a join are computed join by join, so what is
+// joined without a condition before another table connects it would be all rows with all changed ones:
 //
 //	σ(A × B ⋈ C) = (A ⋈ C) ⋈ B    where conditions connect A and B with C only
 //
-// Without conditions that choose, the order is the query's as far as it goes.
-func OrderJoins(known *props.Props) func(algebra.Node) algebra.Node {
-	return func(root algebra.Node) algebra.Node {
-		return algebra.Rewrite(root, func(n algebra.Node) algebra.Node {
-			b := joined{}
-			if !b.gather(n) || len(b.leaves) < 3 {
-				return n
-			}
-			return b.ordered(known)
-		})
-	}
+// The order of the query is kept as far as it goes.
+func OrderJoins(root algebra.Node) algebra.Node {
+	return algebra.Rewrite(root, func(n algebra.Node) algebra.Node {
+		b := joined{}
+		if !b.gather(n) || len(b.leaves) < 3 {
+			return n
+		}
+		return b.ordered()
+	})
 }
 
 // joined is a tree of joins and filters, taken apart.
@@ -55,17 +51,15 @@ func (b *joined) gather(n algebra.Node) bool {
 }
 
 // ordered joins the leaves again. Its columns are those of the join, in another order, which nothing reads.
-func (b *joined) ordered(known *props.Props) algebra.Node {
-	for i, leaf := range b.leaves {
-		b.leaves[i] = b.filtered(leaf)
-	}
-	order := newJoinOrder(b, known)
-	first, second := order.first(), order.next()
-	tree := b.leaves[min(first, second)] // a join of two is the same either way
-	for at := max(first, second); at >= 0; at = order.next() {
-		join := &algebra.Join{Left: tree, Right: b.leaves[at]}
+func (b *joined) ordered() algebra.Node {
+	left := slices.Clone(b.leaves)
+	tree := b.filtered(left[0])
+	left = left[1:]
+	for len(left) > 0 {
+		at := max(0, slices.IndexFunc(left, func(n algebra.Node) bool { return b.connects(tree, n) }))
+		join := &algebra.Join{Left: tree, Right: b.filtered(left[at])}
 		join.On = b.take(join.Columns())
-		tree = join
+		tree, left = join, slices.Delete(left, at, at+1)
 	}
 	if len(b.conds) > 0 { // which read no column
 		return &algebra.Filter{Input: tree, Conds: b.conds}
@@ -73,42 +67,13 @@ func (b *joined) ordered(known *props.Props) algebra.Node {
 	return tree
 }
 
-// filtered is a leaf under the conditions that read nothing else, and under what others say of it.
+// filtered is a leaf under the conditions that read nothing else.
 func (b *joined) filtered(leaf algebra.Node) algebra.Node {
 	conds := b.take(leaf.Columns())
-	for _, c := range b.conds {
-		if cond, ok := implied(c, leaf.Columns()); ok {
-			conds = append(conds, cond)
-		}
-	}
 	if len(conds) == 0 {
 		return leaf
 	}
 	return &algebra.Filter{Input: leaf, Conds: conds}
-}
-
-// implied is what follows for one leaf from a condition on several, each of whose alternatives gives it a value; PostgreSQL finds it only where all of
-// them are joined at once:
-//
-//	a = 1 and b = 2 or a = 2 and b = 1    implies a = 1 or a = 2
-func implied(c algebra.Scalar, columns []algebra.ColID) (cond algebra.Scalar, ok bool) {
-	word, alternatives := c.Expr.Logic()
-	if word != "OR" {
-		return cond, false
-	}
-	for i, alternative := range alternatives {
-		conjuncts := alternative.Conjuncts()
-		at := slices.IndexFunc(conjuncts, func(e sqltext.Expr) bool { return algebra.Scalar{Expr: e}.MadeOf(columns) && givesValue(e) })
-		switch {
-		case at < 0:
-			return cond, false
-		case i == 0:
-			cond.Expr = conjuncts[at]
-		default:
-			cond.Expr = sqltext.Or(cond.Expr, conjuncts[at])
-		}
-	}
-	return cond, true
 }
 
 // take removes the conditions that read these columns, and no others.
@@ -123,4 +88,17 @@ func (b *joined) take(columns []algebra.ColID) []algebra.Scalar {
 	}
 	b.conds = rest
 	return taken
+}
+
+// connects reports whether a condition reads columns of both, and of nothing else.
+func (b *joined) connects(tree, leaf algebra.Node) bool {
+	columns := append(slices.Clone(tree.Columns()), leaf.Columns()...)
+	return slices.ContainsFunc(b.conds, func(c algebra.Scalar) bool {
+		read := c.Columns()
+		return within(read, columns) && !within(read, tree.Columns()) && !within(read, leaf.Columns())
+	})
+}
+
+func within(ids, columns []algebra.ColID) bool {
+	return !slices.ContainsFunc(ids, func(id algebra.ColID) bool { return !slices.Contains(columns, id) })
 }

@@ -1,6 +1,6 @@
 // Package rewrite simplifies trees. Each rule is a function that keeps the rows of a tree as they are.
 //
-// Files call downwards: distinct, outer, joins, join_order, tested, semi, window, aggregates, order, restrict, ties, prune, distribute.
+// Files call downwards: distinct, outer, joins, tested, semi, window, aggregates, order, restrict, ties, prune, distribute.
 package rewrite
 
 import (
