@@ -95,12 +95,7 @@ func TestFaults(t *testing.T) {
 		algebra.Walk(delta, func(n algebra.Node) { faults = append(faults, faultsAt(n)...) })
 		planted += len(faults)
 		for _, f := range faults {
-			wrong := algebra.Rewrite(delta, func(n algebra.Node) algebra.Node {
-				if n == f.at {
-					return f.with
-				}
-				return n
-			})
+			wrong := f.planted(delta)
 			random, said := rand.New(rand.NewPCG(uint64(n), 2)), ""
 			for k := 0; k < 200 && said == ""; k++ {
 				said = compare(v.Root, wrong, steps[random.IntN(len(steps))], steps[random.IntN(len(steps))], random)
@@ -118,4 +113,14 @@ func TestFaults(t *testing.T) {
 	if planted < 500 {
 		t.Errorf("%d faults", planted)
 	}
+}
+
+// planted is a tree with the fault in it.
+func (f fault) planted(tree algebra.Node) algebra.Node {
+	return algebra.Rewrite(tree, func(n algebra.Node) algebra.Node {
+		if n == f.at {
+			return f.with
+		}
+		return n
+	})
 }

@@ -83,12 +83,7 @@ func TestRecursionFaults(t *testing.T) {
 			algebra.Walk(delta, func(n algebra.Node) { faults = append(faults, recursionFaultsAt(n, bag)...) })
 			planted += len(faults)
 			for _, f := range faults {
-				wrong := algebra.Rewrite(delta, func(n algebra.Node) algebra.Node {
-					if n == f.at {
-						return f.with
-					}
-					return n
-				})
+				wrong := f.planted(delta)
 				random, said := rand.New(rand.NewPCG(uint64(no), 2)), ""
 				for k := 0; k < tries && said == ""; k++ {
 					said = compareAll(state.node, wrong, graphs(random, []int{8, 8, 8, 3}[k%4]), random, over.states...)
