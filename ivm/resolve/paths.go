@@ -68,35 +68,44 @@ func (r *resolver) marks(cycle *sqltext.Cycle) (is, none sqltext.Expr) {
 	return is, none
 }
 
+// computed are columns that a term has besides those of the query.
+type computed struct {
+	names []string
+	exprs []sqltext.Expr
+}
+
+func (c *computed) set(name string, e sqltext.Expr) {
+	c.names, c.exprs = append(c.names, name), append(c.exprs, e)
+}
+
+// add adds a column whose text reads columns by their names in it.
+func (c *computed) add(name, text string, columns map[string]int) { c.set(name, parsed(text, columns)) }
+
 // seeds are the rows of the first term with the columns that SEARCH and CYCLE add: in the order in which they are seen, and the depth last.
 func (r *resolver) seeds(cte *cteScope, left relation) relation {
-	var names []string
-	var exprs []sqltext.Expr
-	add := func(name, text string, columns map[string]int) {
-		names, exprs = append(names, name), append(exprs, parsed(text, columns))
-	}
+	var more computed
 	search, cycle := cte.with.Search, cte.with.Cycle
 	if search != nil && search.BreadthFirst {
 		text, columns := r.rowText(cte, left.ids, search.Columns, "0::bigint")
-		add(search.Sequence, text, columns)
+		more.add(search.Sequence, text, columns)
 	} else if search != nil {
 		text, columns := r.rowText(cte, left.ids, search.Columns, "")
-		add(search.Sequence, "array["+text+"]", columns)
+		more.add(search.Sequence, "array["+text+"]", columns)
 	}
 	if cycle != nil {
 		_, none := r.marks(cycle)
-		names, exprs = append(names, cycle.Mark), append(exprs, none)
+		more.set(cycle.Mark, none)
 		text, columns := r.rowText(cte, left.ids, cycle.Columns, "")
-		add(cycle.Path, "array["+text+"]", columns)
+		more.add(cycle.Path, "array["+text+"]", columns)
 	}
 	if search != nil && search.BreadthFirst {
-		add("depth", "0::bigint", nil)
+		more.add("depth", "0::bigint", nil)
 	}
 	left.names = nil
 	for _, c := range cte.columns {
 		left.names = append(left.names, c.name)
 	}
-	return r.withColumns(left, names, exprs)
+	return r.withColumns(left, more.names, more.exprs)
 }
 
 // steps are the rows of the recursive term with the columns that SEARCH and CYCLE add, computed of those of the rows before. It is
@@ -108,21 +117,17 @@ func (r *resolver) steps(cte *cteScope, right relation) (rel relation, ok bool) 
 	}
 	before := slices.Clone(cte.carried)
 	next := func() int { id := before[0]; before = before[1:]; return int(id) }
-	var names []string
-	var exprs []sqltext.Expr
-	add := func(name, text string, columns map[string]int) {
-		names, exprs = append(names, name), append(exprs, parsed(text, columns))
-	}
+	var more computed
 	search, cycle := cte.with.Search, cte.with.Cycle
 	if search != nil && search.BreadthFirst {
 		text, columns := r.rowText(cte, right.ids, search.Columns, "n + 1")
 		columns["n"] = int(cte.carried[len(cte.carried)-1])
 		next()
-		add(search.Sequence, text, columns)
+		more.add(search.Sequence, text, columns)
 	} else if search != nil {
 		text, columns := r.rowText(cte, right.ids, search.Columns, "")
 		columns["p"] = next()
-		add(search.Sequence, "array_append(p, "+text+")", columns)
+		more.add(search.Sequence, "array_append(p, "+text+")", columns)
 	}
 	if cycle != nil {
 		is, none := r.marks(cycle)
@@ -137,14 +142,14 @@ func (r *resolver) steps(cte *cteScope, right relation) (rel relation, ok bool) 
 			}
 			return map[string]sqltext.Expr{"is_": is, "none_": none}[ref.Parts[0]], true
 		})
-		names, exprs = append(names, cycle.Mark), append(exprs, again)
-		add(cycle.Path, "array_append(p, "+text+")", columns)
+		more.set(cycle.Mark, again)
+		more.add(cycle.Path, "array_append(p, "+text+")", columns)
 	}
 	if search != nil && search.BreadthFirst {
-		add("depth", "n + 1", map[string]int{"n": next()})
+		more.add("depth", "n + 1", map[string]int{"n": next()})
 	}
 	right.node = node
-	return r.withColumns(right, names, exprs), true
+	return r.withColumns(right, more.names, more.exprs), true
 }
 
 // carried is a tree whose rows have the columns of the rows before, too, that SEARCH and CYCLE add. It is false where there is no one row before for each.
