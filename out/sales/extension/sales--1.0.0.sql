@@ -708,17 +708,18 @@ create function sales_internal.pgt_sources_fit(p_stream_table text, p_patient bo
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_source  regclass;
+    v_source  record; -- its name: while this waits for one, another may be replaced, and an identifier is then of none
     v_problem text[];
 begin
     for v_source in
-        select r.oid::regclass
+        select c.source_schema as schema, c.source_name as name
         from sales_internal.pgt_source_config c
         join pg_class r on r.oid = to_regclass(format('%I.%I', c.source_schema, c.source_name))
         where p_stream_table = any (c.readers) and r.relkind in ('r', 'p') and has_table_privilege(r.oid, 'select')
         order by c.source
     loop
-        execute format('lock table only %s in access share mode%s', v_source, case when not p_patient then ' nowait' else '' end);
+        execute format('lock table only %I.%I in access share mode%s', v_source.schema, v_source.name, case when not p_patient then
+            ' nowait' end);
     end loop;
     perform sales_internal.pgt_source_changed(c.source)
     from sales_internal.pgt_source_config c
@@ -735,8 +736,7 @@ begin
     from sales_internal.pgt_source_config c
     join sales_internal.pgt_source_state s using (source)
     where p_stream_table = any (c.readers) and s.problems ? p_stream_table
-    order by c.source
-    limit 1;
+    order by c.source limit 1;
     if p_require and v_problem is not null then
         raise exception using errcode = '55000', message = v_problem[1],
             detail = format('Stream table %s reads it, and is not refreshed until that is settled.', p_stream_table),
@@ -901,7 +901,7 @@ declare
     v_sources sales_internal.pgt_source_config[] := array(
         select s from sales_internal.pgt_source_config s where s.pending is not null and s.readers && v_all order by s.source
     );
-    v_table   regclass;
+    v_table   record; -- its name, as in pgt_sources_fit
     v_state   record;
     v_rows    bigint;
     v_total   bigint := 0::bigint;
@@ -910,11 +910,11 @@ declare
 begin
     if p_last then
         for v_table in
-            select to_regclass(format('%I.%I', s.source_schema, s.source_name))
+            select s.source_schema, s.source_name
             from unnest(v_sources) s
             where not s.made
         loop
-            execute format('lock table %s in share row exclusive mode', v_table);
+            execute format('lock table %I.%I in share row exclusive mode', v_table.source_schema, v_table.source_name);
         end loop;
     end if;
     -- They are filled from one snapshot, so one frontier is that of all.
@@ -1342,7 +1342,7 @@ create function sales_internal.pgt_refresh_immediate(
     set lock_timeout = '5s'
 as $function$
 declare
-    v_source regclass;
+    v_source record;
 begin
     inserted := 0;
     deleted := 0;
@@ -1351,12 +1351,12 @@ begin
     then
         -- In the order in which writers lock them: tables before the stream tables that follow from them.
         for v_source in
-            select format('%I.%I', s.source_schema, s.source_name)::regclass
+            select s.source_schema, s.source_name
             from unnest(c.follows) with ordinality f (source, place)
             join sales_internal.pgt_source_config s on s.source = f.source
             order by f.place
         loop
-            execute format('lock table %s in share row exclusive mode', v_source);
+            execute format('lock table %I.%I in share row exclusive mode', v_source.source_schema, v_source.source_name);
         end loop;
         perform sales_internal.pgt_fit_stream_table(c.stream_table);
         execute format('select * from %I.%I()', 'sales_internal', c.recompute_function) into inserted, deleted;
@@ -2249,15 +2249,15 @@ declare
 begin
     lock table sales_internal.pgt_version_history in share row exclusive mode; -- no other session attaches or detaches meanwhile
     for v_found in
-        select t.tgname, t.tgrelid::regclass as on_table
+        select t.tgname, o.schema, o.name -- names, as in pgt_sources_fit
         from pg_trigger t
+        cross join pg_identify_object('pg_class'::regclass, t.tgrelid, 0) o
         join pg_proc p on p.oid = t.tgfoid
         where t.tgname in (select unnest(c.triggers || c.pending_triggers) from sales_internal.pgt_source_config c)
-          and p.pronamespace = 'sales_internal'::regnamespace
-          and not t.tgisinternal
-          and t.tgparentid = 0 -- a partition's own; others go with the table's
+          -- a partition's go with the table's
+          and p.pronamespace = 'sales_internal'::regnamespace and not t.tgisinternal and t.tgparentid = 0
     loop
-        execute format('drop trigger %I on %s', v_found.tgname, v_found.on_table);
+        execute format('drop trigger %I on %I.%I', v_found.tgname, v_found.schema, v_found.name);
     end loop;
     delete from sales_internal.pgt_source_state;
     update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false;
@@ -4058,4 +4058,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '9442d44851fb4b40b1cea3310c5534fa', 'extension');
+values ('sales', '1.0.0', '9bd6a43ebc3662fd62fad3cafb407409', 'extension');
