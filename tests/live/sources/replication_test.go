@@ -38,6 +38,12 @@ stream_tables:
   - name: public.regions
     query: |
       SELECT region, max(n) AS top, count(*) AS c FROM sales GROUP BY region
+  - name: public.large
+    query: |
+      SELECT id, amount FROM orders WHERE amount > (SELECT avg(amount) FROM orders)
+  - name: public.reached
+    query: |
+      WITH RECURSIVE r(a, b) AS (SELECT customer_id, id FROM orders UNION SELECT r.a, o.id FROM r JOIN orders o ON o.customer_id = r.b) SELECT a, b FROM r
 `
 
 const replicatedTraffic = `
@@ -63,6 +69,11 @@ func TestReplication(t *testing.T) {
 // TestReplicationAtCommit has what applies changes maintain stream tables when it commits.
 func TestReplicationAtCommit(t *testing.T) {
 	replicates(t, strings.ReplaceAll(replicatedSpec, "    query", "    refresh_mode: at_commit\n    query"), func(*testing.T, *pgx.Conn) {})
+}
+
+// TestReplicationImmediate has each change maintain them as it is applied.
+func TestReplicationImmediate(t *testing.T) {
+	replicates(t, strings.ReplaceAll(replicatedSpec, "    query", "    refresh_mode: immediate\n    query"), func(*testing.T, *pgx.Conn) {})
 }
 
 // replicates lets a subscriber follow a publisher, and compares its stream tables after each step, when they are refreshed.
