@@ -89,9 +89,27 @@ func TestRecursive(t *testing.T) {
 	}
 	stats := tryAll(t, h, 3, func(n uint64) (uint64, bool) { return first + n, n < count })
 	t.Log(stats.String())
-	t.Logf("%d stream tables read themselves", stats.Features["recursive"])
-	if count >= 25 && stats.Features["recursive"] < 20 {
-		t.Errorf("%d stream tables read themselves", stats.Features["recursive"])
+	for _, feature := range []string{"recursive", "search", "cycle"} {
+		t.Logf("%d stream tables have: %s", stats.Features[feature], feature)
+		if count >= 25 && stats.Features[feature] < 10 {
+			t.Errorf("too few")
+		}
+	}
+}
+
+// TestCollated tries seeds with columns of text whose case does not matter to equality.
+func TestCollated(t *testing.T) {
+	h := hunt
+	h.Modes, h.Again = []string{oracle.Differential, oracle.Immediate, oracle.AtCommit}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestCollated ./tests/oracle"
+	h.Options = cases.Options{Views: 4, Steps: 8, Collated: true}
+	first, count := number(t, "SLUICE_TEST_SEED", 3000), number(t, "SLUICE_TEST_CASES", 20)
+	if os.Getenv("SLUICE_TEST_SEED") != "" {
+		count = number(t, "SLUICE_TEST_CASES", 1)
+	}
+	stats := tryAll(t, h, 3, func(n uint64) (uint64, bool) { return first + n, n < count })
+	t.Log(stats.String())
+	if count >= 20 && stats.Features["collation"] < 20 {
+		t.Errorf("%d stream tables have such columns in expressions", stats.Features["collation"])
 	}
 }
 

@@ -114,7 +114,7 @@ func (ch *changes) upsert(t *table) *Item {
 func distinctRows(t *table, rows []map[string]string) []map[string]string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(rows, func(row map[string]string) bool {
-		key, unique := keyOf(row, t.conflict())
+		key, unique := keyOf(t, row, t.conflict())
 		again := unique && seen[key]
 		seen[key] = true
 		return again

@@ -8,11 +8,16 @@ type Options struct {
 	Simple bool // views read one relation, for subjects that keep no others
 	// Recursive has queries that read themselves.
 	Recursive bool
+	// Collated has columns of text whose case does not matter to equality.
+	Collated bool
 	// Special has NaN and infinite numbers in all cases, not only in some.
 	Special bool
 }
 
 func (o Options) on(feature string) bool {
+	if feature == "collation" {
+		return o.Collated
+	}
 	return o.All || inCore[feature] && !(o.Simple && feature == "more aggregates")
 }
 

@@ -18,7 +18,11 @@ func (q *queries) recursive(depth int) (result, bool) {
 	q.use("recursive")
 	s := newSelection()
 	part := &relation{name: "paths", columns: []column{{name: "f", sort: "int"}, {name: "g", sort: "int"}}, rows: 40, most: 400}
-	s.with = tree.NewList(tree.List{Open: "with recursive ", Sep: ",\n", Close: "\n"}, q.steps(t, ints))
+	steps, bag := q.steps(t, ints)
+	s.with = tree.NewList(tree.List{Open: "with recursive ", Sep: ",\n", Close: "\n"}, steps)
+	if bag && q.chance(50) {
+		part = q.walks(s.with, part)
+	}
 	q.ctes = append(slices.Clone(q.ctes), part)
 	m := q.reading(part)
 	switch {
@@ -31,6 +35,27 @@ func (q *queries) recursive(depth int) (result, bool) {
 	return q.finish(s, m.terms).result(), true
 }
 
+// walks lets the query that reads itself note where each row has been. Rows with such notes are other rows, so as a set on any graph there were too many.
+func (q *queries) walks(list *node, part *relation) *relation {
+	noted := column{name: "way", sort: "text"}
+	walks := &relation{name: "walks", columns: append(slices.Clone(part.columns), noted), rows: part.rows, most: part.most}
+	clause, shown, path := "", "", "way"
+	if q.chance(65) {
+		q.use("search")
+		clause, path = q.one(" search depth first by g", " search breadth first by f, g", " search depth first by g, f")+" set way", "been"
+	}
+	if clause == "" || q.chance(50) {
+		q.use("cycle")
+		clause, shown = clause+q.one(" cycle g", " cycle f, g")+" set looped using "+path, ", p.looped"
+		walks.columns = append(walks.columns, column{name: "looped", sort: "bool"})
+	}
+	list.Kids = []*node{
+		format("", "§"+clause, list.Kids[0]),
+		leaf("", "walks as (\nselect p.f, p.g, p.way::text"+shown+"\nfrom paths as p\n)"),
+	}
+	return walks
+}
+
 func intsOf(t *table) (ints []string) {
 	for _, c := range t.columns {
 		if c.sort == "int" {
@@ -41,7 +66,7 @@ func intsOf(t *table) (ints []string) {
 }
 
 // steps are first rows of a table, and what follows from them: on any graph as a set, and as a bag where a path goes up, or is short.
-func (q *queries) steps(t *table, ints []string) *node {
+func (q *queries) steps(t *table, ints []string) (steps *node, bag bool) {
 	from, to := ints[0], ints[1]
 	if q.chance(30) {
 		from, to = to, from
@@ -96,5 +121,5 @@ func (q *queries) steps(t *table, ints []string) *node {
 	if where != "" {
 		text += "\nwhere " + where
 	}
-	return format("", "paths (f, g) as (\n"+text+"\n)", kids...)
+	return format("", "paths (f, g) as (\n"+text+"\n)", kids...), word == "union all"
 }

@@ -2,6 +2,7 @@ package cases
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/tests/oracle/tree"
 )
@@ -15,6 +16,9 @@ func (g *generator) schema() []*node {
 		leaf("", "create aggregate joined(text) (sfunc = joined_step, stype = text)"),
 		leaf("", "create function total_step(state bigint, value integer) returns bigint language sql immutable return state + coalesce(value % 1000, 7)"),
 		leaf("", "create aggregate total(integer) (sfunc = total_step, stype = bigint, initcond = '0')"),
+	}
+	if g.options.Collated {
+		statements = append(statements, leaf("", "create collation nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"))
 	}
 	if schema := g.tables[0].schema; schema != "" {
 		statements = append(statements, leaf("", "create schema "+schema))
@@ -126,7 +130,7 @@ func (g *generator) freshRows(t *table, count int) []map[string]string {
 			g.fresh(t, row, n)
 		}
 		g.keep(t, row)
-		key, unique := keyOf(row, t.conflict())
+		key, unique := keyOf(t, row, t.conflict())
 		if !unique || !seen[key] {
 			rows = append(rows, row)
 		}
@@ -146,12 +150,16 @@ func (g *generator) fresh(t *table, row map[string]string, n int) {
 }
 
 // keyOf is a text that rows of one key share, and whether the key is unique: without columns, or with a null, it is not.
-func keyOf(row map[string]string, columns []string) (key string, unique bool) {
+func keyOf(t *table, row map[string]string, columns []string) (key string, unique bool) {
 	for _, name := range columns {
 		if row[name] == null {
 			return "", false
 		}
-		key += row[name] + "\x00"
+		value := row[name]
+		if t.column(name).sort == "nocase" {
+			value = strings.ToLower(value)
+		}
+		key += value + "\x00"
 	}
 	return key, columns != nil
 }

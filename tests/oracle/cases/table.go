@@ -182,7 +182,11 @@ func (g *generator) makeColumns(names *names) {
 		for _, s := range sorts {
 			choices = append(choices, choice[*sort]{s.weight, s})
 		}
-		g.columns = append(g.columns, column{name: names.next(), sort: weighted(g.random, choices).name})
+		sort := weighted(g.random, choices).name
+		if g.options.Collated && (sort == "text" || g.chance(20)) {
+			sort = "nocase"
+		}
+		g.columns = append(g.columns, column{name: names.next(), sort: sort})
 	}
 }
 
