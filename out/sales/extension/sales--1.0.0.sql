@@ -1270,8 +1270,9 @@ begin
 end;
 $function$;
 
--- Counts the changes that a stream table has not applied, where they may be many, and finds the reason to recompute it; null if there is
--- none.
+-- Counts the changes that a stream table has not applied, where they may be too many, and finds the reason to recompute it; null if there
+-- is none.
+-- changed: null if they were not counted.
 -- Reads pgt_stream_table_state and change logs.
 create function sales_internal.pgt_recompute_reason(c sales_internal.pgt_stream_table_config, out reason text, out changed bigint)
     language plpgsql
@@ -1279,25 +1280,25 @@ create function sales_internal.pgt_recompute_reason(c sales_internal.pgt_stream_
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_few    boolean;
+    v_bound  bigint; -- no more are new; null: not known
     v_worth  bigint; -- so many take as long to follow as recomputing took
     v_log    record;
     v_most   bigint;
     v_new    bigint;
 begin
-    -- The numbers of log rows show that few are new, unless transactions were in progress then: their rows have lower numbers.
+    -- The numbers of log rows show how many are new at most, unless transactions were in progress then: their rows have lower numbers.
     -- Joins and nested groups may make recomputing cheaper long before the share; below 5 ms nobody would notice.
-    select pg_sequence_last_value('sales_internal.pgt_change_no'::regclass) - s.own_no <= 1000 and pg_snapshot_xmin(s.seen) =
-        pg_snapshot_xmax(s.seen),
+    select case when pg_snapshot_xmin(s.seen) = pg_snapshot_xmax(s.seen) then
+        pg_sequence_last_value('sales_internal.pgt_change_no'::regclass) - s.own_no end,
            case
                when s.recompute_ms > 0 and s.follow_ms > 0 then
                    greatest(1000, greatest(s.recompute_ms, 5) / greatest(s.follow_ms, 1e-6))::bigint
            end
-    into v_few, v_worth
+    into v_bound, v_worth
     from sales_internal.pgt_stream_table_state s
     where s.stream_table = c.stream_table;
-    changed := 0::bigint;
-    if c.fuse is null and v_few then
+    changed := case when v_bound between 1001 and v_worth then null else 0::bigint end;
+    if c.fuse is null and v_bound <= 1000 then
         return;
     end if;
     for v_log in
@@ -1311,8 +1312,10 @@ begin
         join sales_internal.pgt_source_config s on s.source = f.source
         order by f.place
     loop
-        -- No more are counted than it takes to decide: to count a million changes takes longer than some queries.
-        v_most := case when c.recompute_share is not null and v_few is not true then least(v_log.most, v_worth) end;
+        -- No more are counted than it takes to decide: to count 20,000 took a third of a refresh that reads them, and a million longer than
+        -- some queries.
+        v_most := case when c.recompute_share is not null and (v_bound <= 1000) is not true then least(v_log.most, v_worth) end;
+        continue when changed is null and v_bound <= least(v_most, c.fuse);
         execute format('select %I.%I($1, $2)', 'sales_internal', v_log.count_function)
         into v_new
         using c.stream_table, greatest(v_most, c.fuse) + 1;
@@ -1394,9 +1397,11 @@ begin
     end if;
     v_since := clock_timestamp();
     execute format('select * from %I.%I($1, $2)', 'sales_internal', c.apply_function) into inserted, deleted using v_many, v_looked;
-    if c.recompute_share is not null and p_changed > 1000 then
+    if c.recompute_share is not null and p_changed > 1000 is not false then
+        -- Where recomputing had been faster, changes are counted the next time.
         update sales_internal.pgt_stream_table_state s
-        set follow_ms = 1000 * extract(epoch from clock_timestamp() - v_since) / p_changed
+        set follow_ms = case when p_changed is null and t.ms <= s.recompute_ms then s.follow_ms else t.ms / p_changed end
+        from (select 1000 * extract(epoch from clock_timestamp() - v_since)) t (ms)
         where s.stream_table = c.stream_table;
     end if;
 exception when sqlstate 'SLR01' or data_exception or integrity_constraint_violation or raise_exception then
@@ -2249,9 +2254,9 @@ declare
 begin
     lock table sales_internal.pgt_version_history in share row exclusive mode; -- no other session attaches or detaches meanwhile
     for v_found in
-        select t.tgname, o.schema, o.name -- names, as in pgt_sources_fit
+        select t.tgname, (select n.nspname from pg_namespace n where n.oid = r.relnamespace) as schema, r.relname as name
         from pg_trigger t
-        cross join pg_identify_object('pg_class'::regclass, t.tgrelid, 0) o
+        join pg_class r on r.oid = t.tgrelid
         join pg_proc p on p.oid = t.tgfoid
         where t.tgname in (select unnest(c.triggers || c.pending_triggers) from sales_internal.pgt_source_config c)
           -- a partition's go with the table's
@@ -4058,4 +4063,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '9bd6a43ebc3662fd62fad3cafb407409', 'extension');
+values ('sales', '1.0.0', '040e80ac42e3f45f867248ab6c95ee8a', 'extension');
