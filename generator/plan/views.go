@@ -66,10 +66,8 @@ func (c *compiler) view(n int) *ivm.Plan {
 // options say what is stored of a query. Of one with LIMIT, what others read must be what people see.
 func (c *compiler) options(n int) ivm.Options {
 	t := &c.spec.StreamTables[n]
-	full := t.RefreshMode == spec.RefreshFull
-	return ivm.Options{
-		States: !full && c.spec.Extension.Target == spec.TargetPostgres, All: !full && t.Outbox == nil && !c.isFollowed(n), Cheap: t.RefreshMode == spec.RefreshAuto,
-	}
+	more := t.RefreshMode != spec.RefreshFull && c.spec.Extension.Target == spec.TargetPostgres
+	return ivm.Options{States: more, All: more && t.Outbox == nil && !c.isFollowed(n), Cheap: t.RefreshMode == spec.RefreshAuto}
 }
 
 // isFollowed reports whether another stream table may follow the changes of one.
