@@ -83,12 +83,7 @@ func TestRecursive(t *testing.T) {
 	h := hunt
 	h.Modes, h.Again = []string{oracle.Differential, oracle.Immediate, oracle.AtCommit}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestRecursive ./tests/oracle"
 	h.Options = cases.Options{Views: 4, Steps: 8, Recursive: true}
-	first, count := number(t, "SLUICE_TEST_SEED", 2000), number(t, "SLUICE_TEST_CASES", 25)
-	if os.Getenv("SLUICE_TEST_SEED") != "" {
-		count = number(t, "SLUICE_TEST_CASES", 1)
-	}
-	stats := tryAll(t, h, 3, func(n uint64) (uint64, bool) { return first + n, n < count })
-	t.Log(stats.String())
+	stats, count := tryFrom(t, h, 2000, 25)
 	for _, feature := range []string{"recursive", "search", "cycle"} {
 		t.Logf("%d stream tables have: %s", stats.Features[feature], feature)
 		if count >= 25 && stats.Features[feature] < 10 {
@@ -102,12 +97,7 @@ func TestCollated(t *testing.T) {
 	h := hunt
 	h.Modes, h.Again = []string{oracle.Differential, oracle.Immediate, oracle.AtCommit}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestCollated ./tests/oracle"
 	h.Options = cases.Options{Views: 4, Steps: 8, Collated: true}
-	first, count := number(t, "SLUICE_TEST_SEED", 3000), number(t, "SLUICE_TEST_CASES", 20)
-	if os.Getenv("SLUICE_TEST_SEED") != "" {
-		count = number(t, "SLUICE_TEST_CASES", 1)
-	}
-	stats := tryAll(t, h, 3, func(n uint64) (uint64, bool) { return first + n, n < count })
-	t.Log(stats.String())
+	stats, count := tryFrom(t, h, 3000, 20)
 	if count >= 20 && stats.Features["collation"] < 20 {
 		t.Errorf("%d stream tables have such columns in expressions", stats.Features["collation"])
 	}
@@ -117,30 +107,22 @@ func TestCollated(t *testing.T) {
 func TestRecomputed(t *testing.T) {
 	h := hunt
 	h.Subject, h.Modes, h.Again = oracle.Recomputed{}, []string{oracle.Differential}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestRecomputed ./tests/oracle"
-	first, count := number(t, "SLUICE_TEST_SEED", 1), uint64(10)
+	usual := uint64(10)
 	if pgtest.Long() {
-		count = 100
+		usual = 100
 	}
-	if os.Getenv("SLUICE_TEST_SEED") != "" {
-		count = number(t, "SLUICE_TEST_CASES", 1)
-	}
-	stats := tryAll(t, h, 3, func(n uint64) (uint64, bool) { return first + n, n < count })
-	t.Log(stats.String())
+	tryFrom(t, h, 1, usual)
 }
 
 // TestCompared tries some of the seeds with check_stream_table() before each refresh.
 func TestCompared(t *testing.T) {
 	h := hunt
 	h.Subject, h.Modes, h.Again = oracle.Compared{}, []string{oracle.Differential}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestCompared ./tests/oracle"
-	first, count := number(t, "SLUICE_TEST_SEED", 1), uint64(8)
+	usual := uint64(8)
 	if pgtest.Long() {
-		count = 100
+		usual = 100
 	}
-	if os.Getenv("SLUICE_TEST_SEED") != "" {
-		count = number(t, "SLUICE_TEST_CASES", 1)
-	}
-	stats := tryAll(t, h, 3, func(n uint64) (uint64, bool) { return first + n, n < count })
-	t.Log(stats.String())
+	tryFrom(t, h, 1, usual)
 }
 
 // checkPower fails the test if what it compares could hardly differ.
@@ -157,6 +139,18 @@ func checkPower(t *testing.T, s oracle.Stats) {
 			t.Errorf("no stream table has: %s", feature)
 		}
 	}
+}
+
+// tryFrom tries so many seeds from the first one on, or what the environment says: one seed where it gives that alone.
+func tryFrom(t *testing.T, h oracle.Hunt, first, usual uint64) (stats oracle.Stats, count uint64) {
+	t.Helper()
+	if os.Getenv("SLUICE_TEST_SEED") != "" {
+		usual = 1
+	}
+	first, count = number(t, "SLUICE_TEST_SEED", first), number(t, "SLUICE_TEST_CASES", usual)
+	stats = tryAll(t, h, 3, func(n uint64) (uint64, bool) { return first + n, n < count })
+	t.Log(stats.String())
+	return stats, count
 }
 
 // tryAll tries seeds until there are no more, or until that many have failed.

@@ -91,11 +91,7 @@ func (q *queries) steps(t *table, ints []string) (steps *node, bag bool) {
 	if q.chance(50) {
 		word = "union all"
 	}
-	if short {
-		kids = append(kids, name(t, to), read(t), name(t, from))
-	} else {
-		kids = append(kids, name(t, to), read(t), name(t, from))
-	}
+	kids = append(kids, name(t, to), read(t), name(t, from))
 	text += "\n" + word + "\nselect " + shown + "\nfrom paths as p\n  join § as b on " + on
 	if word == "union all" && !short {
 		text, kids = text+" and b.§ > b.§", append(kids, name(t, to), name(t, from))
