@@ -50,9 +50,10 @@ type Effect = delta.Effect
 
 // Step is how a view follows a statement on one table.
 type Step struct {
-	Kind    StepKind
-	ByEvent map[Event]Statement
-	Effects map[Event]Effect // on the view's rows, or those that its groups are made of
+	Kind       StepKind
+	ByEvent    map[Event]Statement
+	Effects    map[Event]Effect // on the view's rows, or those that its groups are made of
+	KeyColumns []string         // of the table, where PutRows finds rows by them: what the identity of stored rows is made of
 }
 
 // StepKind is how a step's statements are applied.
@@ -66,6 +67,9 @@ const (
 	AddToGroups StepKind = "groups"
 	// MoveRows has delta say which rows come and go, perhaps alike; a unique index finds them.
 	MoveRows StepKind = "move"
+	// PutRows has delta say which rows come of the table's rows that come. Rows of the view are found by the table's key, so those of the table's rows
+	// that went, of whose keys none comes, are taken out as they are: a delete has no statement.
+	PutRows StepKind = "put"
 	// RecomputedRows has affected and recomputed: identities, and the rows that have them as they are.
 	RecomputedRows StepKind = "rows"
 )
@@ -79,7 +83,7 @@ func (v *view) immediate(over *view) Immediate {
 			i.Regained = v.written(apply.Regain(v.storage, v.groups, v.recomputedExtremes()))
 		}
 	case i.Direct:
-		i.KeyColumns = v.keyColumns()
+		i.KeyColumns, _ = v.identityIn(v.sources()[0])
 		i.Recomputed = v.written(v.recomputedRows(Update))
 	}
 	return i
@@ -102,6 +106,11 @@ func (i Immediate) Alone(table *catalog.Relation, read bool) Step {
 	case !read && v.strategy == MergeGroups && unhashed:
 		return v.step(AddToGroups, v.groupsDelta)
 	case !read && v.strategy == MergeRows && !v.storage.Hashed():
+		if keys := v.keyed(); keys != nil && !v.cancels() {
+			s := v.step(PutRows, v.put)
+			s.KeyColumns = keys
+			return s
+		}
 		return v.step(MoveRows, v.moves)
 	}
 	all := v.statement()
@@ -166,11 +175,16 @@ func (v *view) groupsDelta(e Event) apply.Statement {
 
 // moves are the rows that come and go in a statement.
 func (v *view) moves(e Event) apply.Statement {
-	reads := v.props.Of(v.Root).Reads(func(s *algebra.Source) bool { return s.Table == v.only })
-	if reads > 1 || v.effect(Insert) == delta.Both { // parts of the change may cancel each other
+	if v.cancels() {
 		return v.statement()
 	}
 	return apply.MoveRows(v.storage, v.simplified(v.delta()), v.effect(e).Takes)
+}
+
+// cancels reports whether parts of a change of the one table that changes may cancel each other.
+func (v *view) cancels() bool {
+	reads := v.props.Of(v.Root).Reads(func(s *algebra.Source) bool { return s.Table == v.only })
+	return reads > 1 || v.effect(Insert) == delta.Both
 }
 
 // recomputedRows are the affected identities, and the rows of a direct view that have them as they are.
@@ -188,20 +202,6 @@ func (v *view) recomputedRows(e Event) apply.Statement {
 	affected := &algebra.Distinct{Input: p}
 	current := v.simplified(v.replaced(source, v.rules.restricted(source, keys, affected)))
 	return apply.RecomputedRows(v.storage, affected, current, e == Insert)
-}
-
-// keyColumns are the columns of a direct view's table that its identity consists of.
-func (v *view) keyColumns() []string {
-	var names []string
-	source := v.sources()[0]
-	for _, k := range v.storage.Identity {
-		for _, c := range source.Cols {
-			if c.ID == k.Column {
-				names = append(names, source.Table.Columns[c.Attr].Name)
-			}
-		}
-	}
-	return names
 }
 
 // filtered are the changes of a direct view's rows that the view shows. What it shows of an identity neither before nor after a statement, that

@@ -1,6 +1,6 @@
 // Package ivm compiles a view to the SQL that keeps a table equal to it.
 //
-// Files call downwards: ivm, plan, chosen, state_index, sharded, immediate, cost, cost_lookup, states, recursion, statements, rule, needs, storage, sql, strategy, view, passes, whole, limit, size, settings, qualified,
+// Files call downwards: ivm, plan, chosen, state_index, sharded, immediate, by_key, cost, cost_lookup, states, recursion, statements, rule, needs, storage, sql, strategy, view, passes, whole, limit, size, settings, qualified,
 // internal, problems.
 package ivm
 

@@ -59,6 +59,7 @@ func (b *builder) streamTables(p *plan.Plan) {
 		b.add("immediate/pgt_open_setting.sql", view)
 		b.addStatement("grant", "nobody: pgt_open_setting", "immediate/pgt_open_setting_hidden.sql", view, "")
 		b.addStatement("row", "pgt_open_setting", "immediate/pgt_open_setting_row.sql", view, "")
+		b.add("immediate/pgt_setting_name.sql", view)
 	}
 	if counts {
 		b.add("immediate/pgt_uncounted.sql", view)

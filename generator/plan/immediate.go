@@ -158,7 +158,8 @@ func (p *planner) direct(n int, t render.StreamTable, r *catalog.Relation) rende
 func (p *planner) alone(n int, t render.StreamTable, r *catalog.Relation) render.Step {
 	followed := p.compiled.views[n].Immediate.Alone(r, len(t.Feeds) > 0)
 	step := p.step(n, t, r, followed)
-	step.Alone, step.Merged, step.Moved = true, followed.Kind == ivm.AddToGroups, followed.Kind == ivm.MoveRows
+	step.Alone, step.Merged, step.Moved, step.Put = true, followed.Kind == ivm.AddToGroups, followed.Kind == ivm.MoveRows, followed.Kind == ivm.PutRows
+	step.KeyColumns = followed.KeyColumns
 	return step
 }
 
@@ -180,6 +181,9 @@ func (p *planner) step(n int, t render.StreamTable, r *catalog.Relation, followe
 			for _, source := range step.Checked {
 				tables.Where = append(tables.Where, source.Checked())
 			}
+		}
+		if e == ivm.Update && followed.Kind == ivm.PutRows {
+			tables.Added, tables.Log = true, func(*catalog.Relation) string { return "came" }
 		}
 		step.ByEvent[string(e)] = followed.ByEvent[e].Lines(tables)
 		step.Effects[string(e)] = render.Effect(followed.Effects[e])

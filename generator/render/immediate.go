@@ -1,9 +1,12 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // ImmediateMode holds what only templates of stream tables in immediate mode need.
@@ -143,7 +146,7 @@ func (c Capture) Variables() []string {
 		text   string
 	}{
 		{gone || strings.Contains(finds, "v_gone"), "v_gone    tid[]"}, {c.Loses() || strings.Contains(finds, "v_lost"), "v_lost    tid[]"},
-		{c.Loses(), "v_inner   boolean"}, {len(c.Locked) > 0, "v_setting text"}, {len(c.Locked) > 0, "v_open    integer"},
+		{c.Loses(), "v_inner   boolean"}, {len(c.Locked) > 0, fmt.Sprintf("v_setting text := %s.pgt_setting_name(%s)", c.Internal(), sqltext.Literal(c.Counts))}, {len(c.Locked) > 0, "v_open    integer"},
 		{len(c.Locked) > 0, "v_count   text"}, {strings.Contains(finds, "v_unfound"), "v_unfound bigint"},
 	} {
 		if v.wanted {

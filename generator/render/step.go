@@ -21,6 +21,7 @@ type Step struct {
 	ByEvent map[string][]string // lines of common table expressions for what a statement changed; see package ivm
 	Merged  bool                // groups that they add to are found by their unique index
 	Moved   bool                // so are rows that they say come and go
+	Put     bool                // so are rows that they say come, and those that go by the table's key
 	Effects map[string]Effect   // of each event on the rows, or on those of the groups
 }
 
@@ -81,6 +82,22 @@ func (s Step) WholeRows() []Source { return whole(s.Checked) }
 // Affected lists the key columns of row a of a transition table.
 func (s Step) Affected(a string) string { return list(a, s.KeyColumns) }
 
+// FirstKey is the first of them.
+func (s Step) FirstKey(a string) string { return list(a, s.KeyColumns[:1]) }
+
+// Identified lists them under the names that they have in the view.
+func (s Step) Identified(a string) string {
+	var items []string
+	for i, name := range s.KeyColumns {
+		item := a + "." + sqltext.Ident(name)
+		if name != s.Identity[i] {
+			item += " as " + sqltext.Ident(s.Identity[i])
+		}
+		items = append(items, item)
+	}
+	return strings.Join(items, ", ")
+}
+
 // Lines are those for the step's event.
 func (s Step) Lines() []string { return s.ByEvent[s.Event] }
 
@@ -93,7 +110,7 @@ func (s Step) Adds() bool { return s.Effects[s.Event].Adds }
 // Finds lists the variables for what the step's statement has found.
 func (s Step) Finds() string {
 	switch {
-	case len(s.AffectedRows) > 0 || (s.Moved || s.Merged) && !s.Takes():
+	case len(s.AffectedRows) > 0 || s.Put || (s.Moved || s.Merged) && !s.Takes():
 		return ""
 	case s.Merged && s.Loses() != "":
 		return "v_gone, v_lost, v_unfound"

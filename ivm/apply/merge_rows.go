@@ -10,7 +10,8 @@ func MergeRows(s Storage, delta algebra.Node) Statement {
 	return Statement{Storage: s, Steps: []Step{Rows{Node: delta, Columns: s.Stored}, AddUp{}}}
 }
 
-// MoveRows are the rows that come and go in a statement by which no two changes of one row cancel each other, those of one identity in no order.
+// MoveRows are the rows that come and go in a statement by which no two changes of one row cancel each other, those of one identity in no order. keep: they are
+// read more than once.
 func MoveRows(s Storage, delta algebra.Node, keep bool) Statement {
 	if delta == nil {
 		return Statement{}
