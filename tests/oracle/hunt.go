@@ -12,6 +12,7 @@ import (
 type Hunt struct {
 	Subject Subject // of one goroutine at a time, as it may keep things in mind
 	Modes   []string
+	OneMode bool // each seed is tried in one of them, in turn
 	Options cases.Options
 	Shrink  time.Duration // how long a failure is made smaller
 	Again   string        // a command that runs a seed, with %d for its number
@@ -31,7 +32,11 @@ func (h Hunt) Seed(ctx context.Context, p *Place, seed uint64) (*Report, Stats, 
 	if plain.Failure != nil {
 		return h.report(c, plain.Failure, "without stream tables"), stats, nil
 	}
-	for _, mode := range h.Modes {
+	modes := h.Modes
+	if h.OneMode {
+		modes = h.Modes[seed%uint64(len(h.Modes)):][:1]
+	}
+	for _, mode := range modes {
 		r, err := p.Run(ctx, c, h.Subject, mode, &plain.Outcome)
 		if err != nil {
 			return nil, stats, fmt.Errorf("seed %d, %s: %w", seed, mode, err)
