@@ -131,6 +131,16 @@ func (c Capture) FindsRows() bool {
 	return slices.ContainsFunc(slices.Concat(c.Steps, c.Alone), func(s Step) bool { return s.Few && s.Alone && !s.Rereads })
 }
 
+// CountSetting is the name of the setting with the count of open statements, as SQL.
+func (c Capture) CountSetting() string {
+	return fmt.Sprintf("%s.pgt_setting_name(%s)", c.Internal(), sqltext.Literal(c.Counts))
+}
+
+// OpenStatements is that count, as SQL: twice how many are open, and one more while changes of earlier ones are kept.
+func (c Capture) OpenStatements() string {
+	return fmt.Sprintf("coalesce(nullif(current_setting(%s, true), ''), '0')::integer", c.CountSetting())
+}
+
 // Variables are those of the function that follows statements, with their types.
 func (c Capture) Variables() []string {
 	var list []string
@@ -146,7 +156,7 @@ func (c Capture) Variables() []string {
 		text   string
 	}{
 		{gone || strings.Contains(finds, "v_gone"), "v_gone    tid[]"}, {c.Loses() || strings.Contains(finds, "v_lost"), "v_lost    tid[]"},
-		{c.Loses(), "v_inner   boolean"}, {len(c.Locked) > 0, fmt.Sprintf("v_setting text := %s.pgt_setting_name(%s)", c.Internal(), sqltext.Literal(c.Counts))}, {len(c.Locked) > 0, "v_open    integer"},
+		{c.Loses(), "v_inner   boolean"}, {len(c.Locked) > 0, "v_open    integer"},
 		{len(c.Locked) > 0, "v_count   text"}, {strings.Contains(finds, "v_unfound"), "v_unfound bigint"},
 	} {
 		if v.wanted {
