@@ -157,7 +157,7 @@ func (c Capture) Variables() []string {
 	}{
 		{gone || strings.Contains(finds, "v_gone"), "v_gone    tid[]"}, {c.Loses() || strings.Contains(finds, "v_lost"), "v_lost    tid[]"},
 		{c.Loses(), "v_inner   boolean"}, {len(c.Locked) > 0, "v_open    integer"},
-		{len(c.Locked) > 0, "v_count   text"}, {strings.Contains(finds, "v_unfound"), "v_unfound bigint"},
+		{strings.Contains(finds, "v_unfound"), "v_unfound bigint"},
 	} {
 		if v.wanted {
 			list = append(list, v.text)
