@@ -14,6 +14,7 @@ type Recursion struct {
 	Self       *catalog.Relation // which Step reads, once: the rows that were made last; at the place of its name
 	All        bool
 	Stored     *catalog.Relation // its rows as they were, where they are stored
+	Few        bool              // it has what follows from changes
 }
 
 func (n *Recursion) Columns() []ColID { return n.Cols }

@@ -10,12 +10,21 @@ type Semi struct {
 	NeverNull []ColID
 	// AnySign: Right holds changes, and a row matches whatever it counts.
 	AnySign bool
+	// Listed: On is one equality, of a column of each side, neither ever null. Rows of Left are looked up in a list of what Right has, whatever the planner
+	// expects of either.
+	Listed bool
 }
 
-func (n *Semi) Columns() []ColID    { return n.Left.Columns() }
-func (n *Semi) Inputs() []Node      { return []Node{n.Left, n.Right} }
-func (n *Semi) With(in []Node) Node { return &Semi{in[0], in[1], n.On, n.Anti, n.NeverNull, n.AnySign} }
-func (n *Semi) reads() []Scalar     { return n.On }
+func (n *Semi) Columns() []ColID { return n.Left.Columns() }
+func (n *Semi) Inputs() []Node   { return []Node{n.Left, n.Right} }
+func (n *Semi) reads() []Scalar  { return n.On }
+
+// With is the same test over other inputs.
+func (n *Semi) With(in []Node) Node {
+	other := *n
+	other.Left, other.Right = in[0], in[1]
+	return &other
+}
 
 func (n *Semi) kind() string {
 	if n.Anti {

@@ -51,11 +51,12 @@ func equalNodes(a, b Node) bool {
 		return a.Only == b.(*Consolidate).Only
 	case *Recursion:
 		other := b.(*Recursion)
-		return a.Self == other.Self && a.All == other.All && a.Stored == other.Stored && slices.Equal(a.Seed.Cols, other.Seed.Cols) && slices.Equal(a.Step.Cols, other.Step.Cols)
+		return a.Self == other.Self && a.All == other.All && a.Stored == other.Stored && a.Few == other.Few && slices.Equal(a.Seed.Cols, other.Seed.Cols) && slices.Equal(a.Step.Cols, other.Step.Cols)
 	case *Outer:
 		return a.Full == b.(*Outer).Full
 	case *Semi:
-		return a.Anti == b.(*Semi).Anti && a.AnySign == b.(*Semi).AnySign
+		other := b.(*Semi)
+		return a.Anti == other.Anti && a.AnySign == other.AnySign && a.Listed == other.Listed
 	case *Top:
 		return a.same(b.(*Top))
 	case *Each:

@@ -42,7 +42,9 @@ func Substitute(n Node, replace func(Scalar) Scalar) Node {
 		case *Outer:
 			return &Outer{n.Left, n.Right, all(n.On), n.Full}
 		case *Semi:
-			return &Semi{n.Left, n.Right, all(n.On), n.Anti, n.NeverNull, n.AnySign}
+			other := *n
+			other.On = all(n.On)
+			return &other
 		case *Each:
 			return n.Mapped(n.Input, replace)
 		case *Aggregate:

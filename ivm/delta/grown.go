@@ -56,12 +56,12 @@ func (g growth) bag() algebra.Node {
 // from the last removed row of a step, after those that its tables have or had, and before those that they have; those of them that the rows that stay lead to are inserted again, with what follows from inserted rows.
 func (g growth) set() algebra.Node {
 	start := algebra.Keep(g.sum(g.seeds(algebra.Gone), g.steps(g.stored, algebra.Gone, g.either, g.now)))
-	gone := algebra.Keep(g.recursionOf(g.among(branch(start)).Input, g.among))
+	gone := algebra.Keep(g.gone(start))
 	again := g.restricted(g.n.Seed, gone)
 	again = append(again, g.restricted(g.step(g.staying(gone), nil), gone)...)
 	start = algebra.Keep(g.sum(again, g.seeds(algebra.Come), g.steps(g.staying(gone), algebra.Come, g.now, g.now)))
 	other := func(step algebra.Branch) algebra.Branch {
-		return algebra.Branch{Input: g.tested(step, g.staying(gone), true), Cols: step.Cols}
+		return algebra.Branch{Input: g.outside(step, g.staying(gone)), Cols: step.Cols}
 	}
 	come := g.recursionOf(other(branch(start)).Input, other)
 	return g.result(come, gone)
@@ -72,7 +72,8 @@ func branch(n algebra.Node) algebra.Branch { return algebra.Branch{Input: n, Col
 
 // result are the rows of one relation less those of another one.
 func (g growth) result(come, gone algebra.Node) algebra.Node {
-	return &algebra.Union{Cols: g.n.Cols, From: []algebra.Branch{branch(come), branch(&algebra.Negate{Input: gone})}}
+	less := algebra.Branch{Input: &algebra.Negate{Input: gone}, Cols: gone.Columns()[:len(g.n.Cols)]}
+	return &algebra.Union{Cols: g.n.Cols, From: []algebra.Branch{branch(come), less}}
 }
 
 // sum adds up branches, under columns of its own.
@@ -196,12 +197,7 @@ func (g growth) recursion(start algebra.Node, table func(*algebra.Source) algebr
 	return n
 }
 
-// recursionOf is what follows from first rows by steps.
+// recursionOf is what follows from first rows, which changes lead to, by steps.
 func (g growth) recursionOf(start algebra.Node, step func(algebra.Branch) algebra.Branch) *algebra.Recursion {
-	return &algebra.Recursion{Cols: g.n.Cols, Seed: branch(start), Step: step(g.n.Step), Self: g.n.Self, All: g.n.All}
-}
-
-// among are those of rows that were there.
-func (g growth) among(rows algebra.Branch) algebra.Branch {
-	return algebra.Branch{Input: g.tested(rows, g.stored, false), Cols: rows.Cols}
+	return &algebra.Recursion{Cols: g.n.Cols, Seed: branch(start), Step: step(g.n.Step), Self: g.n.Self, All: g.n.All, Few: true}
 }

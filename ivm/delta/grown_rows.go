@@ -9,39 +9,52 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// staying are the rows that were there without those that go.
+// gone are all stored rows that follow from first ones, with their hashes, by which stored rows are told from them: rows that share the hash of one are among
+// them, too. What more is deleted is derived again.
+func (g growth) gone(start algebra.Node) *algebra.Recursion {
+	n := g.recursionOf(start, g.among)
+	n.Seed = g.among(n.Seed)
+	n.Cols = append(slices.Clone(n.Cols), g.hashColumn().ID)
+	return n
+}
+
+// among are the stored rows, with their hashes, that have the hashes of rows.
+func (g growth) among(rows algebra.Branch) algebra.Branch {
+	cols := g.whole()
+	stored := g.stored(cols)
+	on := g.same(rows.Cols, nil, cols[len(cols)-1].ID)
+	return algebra.Branch{Input: &algebra.Join{Left: rows.Input, Right: stored, On: on}, Cols: stored.Columns()}
+}
+
+// staying are the rows that were there without those that go. To test each against all of these, one by one, would take the square of their number, and to join
+// both, all rows that were there.
 func (g growth) staying(gone algebra.Node) relation {
 	return func(cols []algebra.SourceCol) algebra.Node {
-		there := slices.Clone(cols)
-		ids := make([]algebra.ColID, len(g.n.Cols))
-		for i := range ids {
-			at := slices.IndexFunc(cols, func(c algebra.SourceCol) bool { return c.Attr == i })
-			if at < 0 {
-				at = len(there)
-				there = append(there, algebra.SourceCol{ID: g.columns.New(g.columns.Info(g.n.Cols[i])), Attr: i})
-			}
-			ids[i] = there[at].ID
-		}
 		hash := g.hashColumn()
-		there = append(there, hash)
-		of := g.again(gone)
-		return &algebra.Semi{Left: g.stored(there), Right: of, On: g.same(of.Columns(), ids, hash.ID), Anti: true, AnySign: true}
+		last := algebra.Item{ID: g.hashColumn().ID, Expr: algebra.Ref(gone.Columns()[len(g.n.Cols)])}
+		return &algebra.Semi{
+			Left: g.stored(append(slices.Clone(cols), hash)), Right: &algebra.Project{Input: gone, Items: []algebra.Item{last}},
+			On: []algebra.Scalar{equal(algebra.Ref(hash.ID), algebra.Ref(last.ID))}, Anti: true, AnySign: true, Listed: true,
+		}
 	}
 }
 
-// tested are the rows of a branch that are in a relation, or are not.
-func (g growth) tested(rows algebra.Branch, in relation, anti bool) algebra.Node {
-	cols := make([]algebra.SourceCol, len(g.n.Cols))
+// outside are the rows of a branch that are not in a relation.
+func (g growth) outside(rows algebra.Branch, in relation) algebra.Node {
+	cols := g.whole()
+	ids := make([]algebra.ColID, len(g.n.Cols))
+	for i := range ids {
+		ids[i] = cols[i].ID
+	}
+	return &algebra.Semi{Left: rows.Input, Right: in(cols), On: g.same(rows.Cols, ids, cols[len(ids)].ID), Anti: true, AnySign: true}
+}
+
+// whole are the columns of stored rows with their hash, which is the last.
+func (g growth) whole() (cols []algebra.SourceCol) {
 	for i, id := range g.fresh() {
-		cols[i] = algebra.SourceCol{ID: id, Attr: i}
+		cols = append(cols, algebra.SourceCol{ID: id, Attr: i})
 	}
-	hash := g.hashColumn()
-	right := in(append(slices.Clone(cols), hash))
-	ids := make([]algebra.ColID, len(cols))
-	for i, c := range cols {
-		ids[i] = c.ID
-	}
-	return &algebra.Semi{Left: rows.Input, Right: right, On: g.same(rows.Cols, ids, hash.ID), Anti: anti, AnySign: true}
+	return append(cols, g.hashColumn())
 }
 
 // again are the rows of a node under other columns.
@@ -60,7 +73,7 @@ func (g growth) hashColumn() algebra.SourceCol {
 	return algebra.SourceCol{ID: g.columns.New(algebra.Info{Name: column.Name, Type: column.Type, Equality: column.Equality}), Attr: attr}
 }
 
-// same are the conditions that a row is one of the stored ones. Its hash finds it.
+// same are the conditions that a row is one of the stored ones, or without their columns, that it has the hash of one. Its hash finds it.
 func (g growth) same(row, of []algebra.ColID, hash algebra.ColID) []algebra.Scalar {
 	columns, names := map[string]int{"h": int(hash)}, []string{}
 	for i, id := range row {
@@ -72,13 +85,13 @@ func (g growth) same(row, of []algebra.ColID, hash algebra.ColID) []algebra.Scal
 		panic(err)
 	}
 	on := []algebra.Scalar{{Expr: found}}
-	for i, id := range row {
-		on = append(on, algebra.Scalar{Expr: sqltext.NotDistinct(sqltext.Column(int(of[i])), sqltext.Column(int(id)))})
+	for i, id := range of {
+		on = append(on, algebra.Scalar{Expr: sqltext.NotDistinct(sqltext.Column(int(id)), sqltext.Column(int(row[i])))})
 	}
 	return on
 }
 
-// restricted are the rows of a branch that are among those of a node. No index finds rows with nulls.
+// restricted are the rows of a branch that are among those of a node. No index finds rows with nulls, but by IS NULL, which one column that may be null is enough for.
 func (g growth) restricted(rows algebra.Branch, among algebra.Node) []algebra.Branch {
 	p := &algebra.Project{Input: rows.Input}
 	for i, id := range g.fresh() {
@@ -87,21 +100,25 @@ func (g growth) restricted(rows algebra.Branch, among algebra.Node) []algebra.Br
 	all, nulls, facts := g.again(among), g.again(among), g.props.Of(p)
 	some, null := &algebra.Join{Left: p, Right: all}, &algebra.Join{Left: p}
 	var has sqltext.Expr
+	one := -1 // of the columns, the only one that may be null
 	for i, id := range p.Columns() {
 		some.On = append(some.On, equal(algebra.Ref(id), algebra.Ref(all.Columns()[i])))
 		of := sqltext.Column(int(nulls.Columns()[i]))
 		null.On = append(null.On, algebra.Scalar{Expr: sqltext.NotDistinct(sqltext.Column(int(id)), of)})
 		if !facts.NotNull(id) {
 			if null := sqltext.IsNull(of); has.IsZero() {
-				has = null
+				has, one = null, i
 			} else {
-				has = sqltext.Or(has, null)
+				has, one = sqltext.Or(has, null), -1
 			}
 		}
 	}
 	found := []algebra.Branch{{Input: some, Cols: p.Columns()}}
 	if has.IsZero() {
 		return found
+	}
+	if one >= 0 {
+		null.On[one] = algebra.Scalar{Expr: sqltext.IsNull(sqltext.Column(int(p.Columns()[one])))}
 	}
 	null.Right = &algebra.Filter{Input: nulls, Conds: []algebra.Scalar{{Expr: has}}}
 	any := &algebra.Project{Input: null.Right} // whether there are any, which is found out first

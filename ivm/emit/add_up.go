@@ -37,18 +37,21 @@ func addUp(s apply.Storage, from, few string) CTE {
 	// Each source that has changes at all is planned for ten, and what the join with the widest one would make of ten counts even where that has
 	// none: the planner then reads all stored rows for one row that changes. Of a range it expects half a per cent.
 	return CTE{Name: DeltaName, Comment: "the same, added up; between makes the planner expect few, and find stored rows by their index", Keep: true,
-		Lines: append(lines, indent+"and "+expectFew(few, "abs("+sum+")"))}
+		Lines: append(lines, indent+"and "+expectFew(few, "abs("+sum+")", positive64))}
 }
 
 // ForFew ends lines of conditions that always hold, by which the planner expects few rows.
 const ForFew = "-- for few"
 
-// expectFew is a condition that holds for each number, and that makes the planner expect few rows where few is not null.
-func expectFew(few, number string) string {
+// positive64 is the range of counts.
+const positive64 = "1 and 9223372036854775807"
+
+// expectFew is a condition that holds for each number, as all are within a range, and that makes the planner expect few rows where few is not null.
+func expectFew(few, number, within string) string {
 	if few == ForFew {
-		return number + " between 1 and 9223372036854775807 " + few
+		return number + " between " + within + " " + few
 	}
-	return "(" + few + " is null or " + number + " between 1 and 9223372036854775807)"
+	return "(" + few + " is null or " + number + " between " + within + ")"
 }
 
 // lessStored are the rows of the last relation, and the affected ones as they are stored, to be taken away.

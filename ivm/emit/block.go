@@ -18,8 +18,9 @@ type block struct {
 	tests    []test
 	exprs    map[algebra.ColID]sqltext.Expr // of columns above the leaves
 	negative bool
-	outer    *block // whose rows this one tests
-	tested   bool   // no more is asked of it than whether it has a row, and all rows count once
+	few      [][]int // items of which, or of what is joined of two, few rows are expected
+	outer    *block  // whose rows this one tests
+	tested   bool    // no more is asked of it than whether it has a row, and all rows count once
 }
 
 // item is a leaf under an alias.

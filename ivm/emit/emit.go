@@ -47,6 +47,7 @@ type writer struct {
 	reads   []string                             // what the one that is being written reads
 	single  map[algebra.Node]bool                // what countsOnce has found
 	chosen  map[*algebra.Source][]algebra.Scalar // see Tables
+	few     string                               // see Tables
 }
 
 // newWriter returns a writer; leaf describes where sources and changes are read

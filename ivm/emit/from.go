@@ -45,7 +45,7 @@ func (b *block) from() []string {
 		wheres = append(wheres, t.lines())
 	}
 	if b.outer == nil {
-		wheres = append(wheres, b.fewRead()...)
+		wheres = append(wheres, b.fewRead(len(wheres) > 0)...)
 	}
 	for i, cond := range wheres {
 		word := "where "
@@ -60,15 +60,29 @@ func (b *block) from() []string {
 	return lines
 }
 
-// fewRead is the condition by which the planner expects few changes, the last one of several.
-func (b *block) fewRead() [][]string {
-	for _, item := range b.items {
-		if item.leaf.Few && len(item.leaf.Columns) > 0 {
-			first := item.leaf.Columns[slices.Min(slices.Collect(maps.Keys(item.leaf.Columns)))]
-			return [][]string{{"(" + item.alias + "." + sqltext.Ident(first) + " is null)::integer between 0 and 1 " + ForFew}}
+// fewRead are the conditions by which the planner expects few changes, or few rows that follow from them: the last ones. Where they may be left out, others come
+// first.
+func (b *block) fewRead(several bool) (conds [][]string) {
+	few := b.few
+	if i := slices.IndexFunc(b.items, func(i item) bool { return i.leaf.Few }); i >= 0 {
+		few = [][]int{{i}}
+	}
+	if b.w.few == ForFew && !several {
+		return nil
+	}
+	for _, items := range few {
+		var nulls []string
+		for _, i := range items {
+			if columns := b.items[i].leaf.Columns; len(columns) > 0 {
+				first := columns[slices.Min(slices.Collect(maps.Keys(columns)))]
+				nulls = append(nulls, b.items[i].alias+"."+sqltext.Ident(first)+" is null")
+			}
+		}
+		if len(nulls) == len(items) {
+			conds = append(conds, []string{expectFew(b.w.few, "("+strings.Join(nulls, " or ")+")::integer", "0 and 1")})
 		}
 	}
-	return nil
+	return conds
 }
 
 // conjuncts are conditions that stand side by side.

@@ -29,7 +29,7 @@ func (w *statement) groupChanges(keep bool) CTE {
 	_, last := w.Steps[len(w.Steps)-1].(apply.GroupChanges) // no statement finds what is stored of them then
 	if few := w.tables.Few; few != "" && len(keys) > 0 && !last {
 		comment += "; between makes the planner expect few, and find stored groups by their index"
-		lines = append(lines, "having "+expectFew(few, "count(*)"))
+		lines = append(lines, "having "+expectFew(few, "count(*)", positive64))
 	}
 	return CTE{Name: DeltaName, Comment: comment, Keep: keep, Lines: lines}
 }

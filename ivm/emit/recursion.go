@@ -55,6 +55,7 @@ func (w *writer) recursion(n *algebra.Recursion, names []string) []string {
 func (w *writer) branch(n *algebra.Recursion, from algebra.Branch, names []string, counts bool) []string {
 	if counts {
 		b := w.block(from.Input)
+		b.expectsFew(n)
 		return append(clause("select", append(b.list(from.Cols, names), b.counted())), b.from()...)
 	}
 	input := from.Input
@@ -62,7 +63,22 @@ func (w *writer) branch(n *algebra.Recursion, from algebra.Branch, names []strin
 		input = w.expanded(input)
 	}
 	b := w.block(input)
+	b.expectsFew(n)
 	return append(clause("select", b.list(from.Cols, names)), b.from()...)
+}
+
+// expectsFew has the planner expect one row to begin with, and of each step: a dozen in all. It takes ten times the rows of the first for those that steps are
+// made of, and ten steps, so that what follows from one changed row would be a thousand, for which it reads tables as a whole.
+func (b *block) expectsFew(n *algebra.Recursion) {
+	if !n.Few || b.w.few == "" || len(b.items) == 0 {
+		return
+	}
+	last := len(b.items) - 1
+	if at := slices.IndexFunc(b.items, func(i item) bool { return i.leaf.SQL == reached }); at < 0 {
+		b.few = [][]int{{0}}
+	} else if b.few = [][]int{{at}}; last > 0 {
+		b.few = append(b.few, []int{0, last}) // of both: neither is read by itself then
+	}
 }
 
 // counted is Mult as a number of the type that it has in all branches of a recursion.

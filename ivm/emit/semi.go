@@ -13,6 +13,7 @@ type test struct {
 	anti     bool
 	anySign  bool
 	branches []*block
+	listed   []sqltext.Expr // what is looked up in a list, and what the list has
 }
 
 // semi adds the test of a semi-join or anti-join to the block, which has its left side.
@@ -31,16 +32,25 @@ func (b *block) semi(n *algebra.Semi) {
 				inner.exprs[id] = inner.over(sqltext.Column(int(from.Cols[i])))
 			}
 		}
+		t.branches = append(t.branches, inner)
+		if n.Listed {
+			for _, id := range n.On[0].Expr.Columns() {
+				t.listed = append(t.listed, b.over(inner.over(sqltext.Column(id))))
+			}
+			continue
+		}
 		for _, cond := range n.On {
 			inner.conds = append(inner.conds, b.over(inner.over(cond.Expr)))
 		}
-		t.branches = append(t.branches, inner)
 	}
 	b.tests = append(b.tests, t)
 }
 
 // lines writes the condition. Where rows have multiplicities, their sum says whether there is one: some take away others.
 func (t test) lines() []string {
+	if t.listed != nil {
+		return t.in()
+	}
 	signed := false
 	for _, b := range t.branches {
 		signed = signed || b.negative || b.signed().leaf.Signed
@@ -68,6 +78,15 @@ func (t test) lines() []string {
 		return append(lines, ") = 0")
 	}
 	return append(lines, ") > 0")
+}
+
+// in looks a value up in a list. Where a condition has it, PostgreSQL hashes the list once, unless it expects it not to fit into work_mem.
+func (t test) in() []string {
+	of, word := t.branches[0], " in ("
+	if t.anti {
+		word = " not in ("
+	}
+	return nested(of.named(t.listed[0])+word, append([]string{"select " + of.named(t.listed[1])}, of.from()...))
 }
 
 func (t test) exists() []string {

@@ -83,7 +83,7 @@ type statement struct {
 
 func newStatement(s apply.Statement, columns *algebra.Columns, t Tables) *statement {
 	w := newWriter(columns, leaves(t))
-	w.chosen = t.Chosen
+	w.chosen, w.few = t.Chosen, t.Few
 	return &statement{writer: w, Statement: s, tables: t}
 }
 

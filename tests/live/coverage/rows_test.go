@@ -36,6 +36,13 @@ func single(source string, n int) []string {
 		}
 		all[i] = strings.NewReplacer("$m", fmt.Sprint(n+10), "$k", fmt.Sprint(n/20), "$h", fmt.Sprint(n/2)).Replace(all[i])
 	}
+	if source == "events" { // those that the recursive query reaches, and that lead no further
+		all = append(all, "insert into events values ($l, $m)", "update events set n = n + 1 where kind = $l", "delete from events where kind = $l",
+			"delete from events where kind = 1 and n is null")
+		for i := range all {
+			all[i] = strings.NewReplacer("$m", fmt.Sprint(n+10), "$l", fmt.Sprint(n/10)).Replace(all[i])
+		}
+	}
 	return all
 }
 
