@@ -48,11 +48,11 @@ func (v *view) stored() apply.Storage {
 			info.Type, info.Equality = of.Type, of.Equality
 			known[k.Name] = info
 		}
-		if s.Repeats && info.Equality == catalog.UnknownEquality { // it may be one that cannot be hashed: money, say
+		if s.Repeats && info.Equality == catalog.UnknownEquality && !info.Any { // it may be one that cannot be hashed: money, say
 			info.Varied = true
 			known[k.Name] = info
 		}
-		s.Identity[i].Type, s.Identity[i].Varied, s.Identity[i].Equality = info.Type, info.Varied, info.Equality
+		s.Identity[i].Type, s.Identity[i].Varied, s.Identity[i].Any, s.Identity[i].Equality = info.Type, info.Varied, info.Any, info.Equality
 	}
 	if v.groups != nil {
 		known[apply.Members] = typed("bigint")

@@ -29,6 +29,7 @@ type Key struct {
 	Type     string        // as far as it is known
 	Nullable bool
 	Varied   bool // values that are equal may differ
+	Any      bool // any of those stands for them
 	Equality catalog.Equality
 }
 

@@ -68,7 +68,7 @@ func HashOf(s apply.Storage, a string) string {
 		switch {
 		case k.Equality == catalog.HashedEquality, k.Equality == catalog.UnknownEquality && !s.Repeats:
 			columns = append(columns, column)
-		case s.Repeats, catalog.EqualityOf(k.Type) == catalog.OrderedEquality: // rows that repeat are compared by their images, too; PostgreSQL's own: equal values have equal texts
+		case s.Repeats && !k.Any, catalog.EqualityOf(k.Type) == catalog.OrderedEquality: // rows that repeat are compared by their images, too; PostgreSQL's own: equal values have equal texts
 			columns = append(columns, column+"::text")
 		}
 	}

@@ -33,6 +33,9 @@ var holeAt = regexp.MustCompile(`\{(?:([a-z]+8?)(?:\.(col|expr|lit))?|=(\d))\}`)
 var productions = parseProductions(expressionsText)
 
 func parseProductions(text string) map[string][]*production {
+	if _, last, ok := strings.Cut(text, "[nocase]"); ok { // which are those of citext, too
+		text += strings.ReplaceAll("[nocase]"+last, "nocase", "citext")
+	}
 	all, feature := map[string][]*production{}, ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

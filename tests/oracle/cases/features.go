@@ -8,15 +8,15 @@ type Options struct {
 	Simple bool // views read one relation, for subjects that keep no others
 	// Recursive has queries that read themselves.
 	Recursive bool
-	// Collated has columns of text whose case does not matter to equality.
-	Collated bool
+	// Folded is a sort of columns of text whose case does not matter to equality: nocase by a collation, citext by the type.
+	Folded string
 	// Special has NaN and infinite numbers in all cases, not only in some.
 	Special bool
 }
 
 func (o Options) on(feature string) bool {
-	if feature == "collation" {
-		return o.Collated
+	if feature == "nocase" || feature == "citext" {
+		return o.Folded == feature
 	}
 	return o.All || inCore[feature] && !(o.Simple && feature == "more aggregates")
 }

@@ -17,8 +17,11 @@ func (g *generator) schema() []*node {
 		leaf("", "create function total_step(state bigint, value integer) returns bigint language sql immutable return state + coalesce(value % 1000, 7)"),
 		leaf("", "create aggregate total(integer) (sfunc = total_step, stype = bigint, initcond = '0')"),
 	}
-	if g.options.Collated {
+	switch g.options.Folded {
+	case "nocase":
 		statements = append(statements, leaf("", "create collation nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"))
+	case "citext":
+		statements = append(statements, leaf("", "create extension citext"))
 	}
 	if schema := g.tables[0].schema; schema != "" {
 		statements = append(statements, leaf("", "create schema "+schema))
@@ -156,7 +159,7 @@ func keyOf(t *table, row map[string]string, columns []string) (key string, uniqu
 			return "", false
 		}
 		value := row[name]
-		if t.column(name).sort == "nocase" {
+		if sort := t.column(name).sort; sort == "nocase" || sort == "citext" {
 			value = strings.ToLower(value)
 		}
 		key += value + "\x00"

@@ -38,7 +38,8 @@ var sorts = []*sort{
 	{name: "dec", sql: "numeric(8,2)", weight: 6, how: bare, values: list("0.00 1.00 2.50 -3.25 10.00 19.99 100.00 7.75")},
 	{name: "scaled", sql: "numeric", weight: 5, how: bare, values: list("0 1 1.0 1.00000000000000000000 0.3 0.3333333333333333333333 -2.5 -2.500000000000000000 12 0.00")},
 	{name: "text", sql: "text", weight: 14, keys: true, how: quoted, values: split(`a|b|c|ab|A|x-y|it's|ü| z|`)},
-	{name: "nocase", sql: "text collate nocase", keys: true, how: quoted, values: split(`a|b|A|AB|ab|B|x-y|X-y||Ü|ü`)}, // with Options.Collated
+	{name: "nocase", sql: "text collate nocase", keys: true, how: quoted, values: split(`a|b|A|AB|ab|B|x-y|X-y||Ü|ü`)}, // with Options.Folded
+	{name: "citext", sql: "citext", keys: true, how: cast, values: split(`a|b|A|AB|ab|B|x-y|X-y||Ü|ü`)},                // the same
 	{name: "char", sql: "char(4)", weight: 4, how: quoted, values: list("a b ab abcd A")},
 	{name: "bool", sql: "boolean", weight: 6, how: bare, values: list("true false")},
 	{name: "date", sql: "date", weight: 4, keys: true, how: prefix, values: list("2023-12-31 2024-01-01 2024-02-29 2024-03-01 2024-07-15")},

@@ -183,8 +183,8 @@ func (g *generator) makeColumns(names *names) {
 			choices = append(choices, choice[*sort]{s.weight, s})
 		}
 		sort := weighted(g.random, choices).name
-		if g.options.Collated && (sort == "text" || g.chance(20)) {
-			sort = "nocase"
+		if g.options.Folded != "" && (sort == "text" || g.chance(20)) {
+			sort = g.options.Folded
 		}
 		g.columns = append(g.columns, column{name: names.next(), sort: sort})
 	}
