@@ -50,6 +50,9 @@ func nameOfCall(c algebra.RowCall) string {
 	if call, ok := c.Call.Expr.Call(); ok {
 		return call.Name
 	}
+	if _, ok := c.Call.Expr.XMLTable(); ok {
+		return "xmltable"
+	}
 	return "f"
 }
 

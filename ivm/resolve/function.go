@@ -128,24 +128,3 @@ func (r *resolver) columnsOfCall(item *sqltext.FunctionRef, f sqltext.Function, 
 	}
 	return []column{r.columnOf(sqltext.FigureName(f.Call, nil), typ, result.Shape)}, true
 }
-
-// xmlTable resolves XMLTABLE, which is recomputed.
-func (r *resolver) xmlTable(item *sqltext.XMLTableRef, before *scope) (algebra.Node, *scope) {
-	r.full(item.Pos, "XMLTABLE", "call unnest(xpath(…)) in FROM")
-	read := []sqltext.Expr{item.Row, item.Document}
-	for _, n := range item.Namespaces {
-		read = append(read, n.Expr)
-	}
-	var columns []column
-	for _, def := range item.Defs {
-		read = append(read, def.Path, def.Default)
-		columns = append(columns, r.made(def.Name, r.catalog.ShapeOf(def.Type)))
-	}
-	r.bindAll(read, before, "XMLTABLE")
-	name := item.Alias
-	if name == "" {
-		name = "xmltable"
-	}
-	columns = r.rename(max(0, item.Pos), columns, theTable(name), item.Columns, false)
-	return &algebra.Values{}, &scope{tables: []namedTable{{name: name, columns: columns}}, visible: columns}
-}

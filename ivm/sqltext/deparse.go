@@ -16,6 +16,13 @@ func (e Expr) SQL() string {
 	if e.IsZero() {
 		return ""
 	}
+	if e.node.GetRangeTableFunc() != nil {
+		return strings.TrimPrefix(mustPrint(&pg_query.SelectStmt{
+			FromClause:  []*pg_query.Node{e.node},
+			LimitOption: pg_query.LimitOption_LIMIT_OPTION_DEFAULT,
+			Op:          pg_query.SetOperation_SETOP_NONE,
+		}), "select from ")
+	}
 	return strings.TrimSpace(strings.TrimPrefix(mustPrint(selectOf(e.node)), "select "))
 }
 
@@ -71,7 +78,7 @@ func fold(sql string) string {
 		switch token := sql[t.Start:t.End]; {
 		case t.Token == pg_query.Token_PARAM:
 			b.WriteString("#" + token[1:])
-		case t.KeywordKind != pg_query.KeywordKind_NO_KEYWORD:
+		case t.KeywordKind != pg_query.KeywordKind_NO_KEYWORD || token == "PATH": // of XMLTABLE, no keyword; names in capitals are quoted
 			b.WriteString(strings.ToLower(token))
 		default:
 			b.WriteString(token)

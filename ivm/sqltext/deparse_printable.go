@@ -33,6 +33,9 @@ func printable(n *pg_query.Node) *pg_query.Node {
 		}
 	case *pg_query.Node_RangeTableFunc:
 		fenceCasts(&m.RangeTableFunc.Docexpr)
+		for _, namespace := range m.RangeTableFunc.Namespaces {
+			fence(&namespace.GetResTarget().Val)
+		}
 	case *pg_query.Node_RangeTableFuncCol:
 		fence(&m.RangeTableFuncCol.Colexpr)
 		fence(&m.RangeTableFuncCol.Coldefexpr)

@@ -1,5 +1,7 @@
 package sqltext
 
+import pg_query "github.com/pganalyze/pg_query_go/v5"
+
 // From is one item of a FROM clause.
 type From interface {
 	At() int
@@ -70,6 +72,8 @@ type XMLTableRef struct {
 	Defs       []XMLColumn
 	Alias      string
 	Columns    []string
+
+	node *pg_query.RangeTableFunc
 }
 
 // XMLColumn is one column of an XMLTABLE.
@@ -77,6 +81,7 @@ type XMLColumn struct {
 	Pos           int
 	Name          string
 	Type          string // SQL, "" for ordinality
+	Named         Type   // the same as a name
 	Ordinality    bool
 	NotNull       bool
 	Path, Default Expr

@@ -68,7 +68,7 @@ func columnDefs(nodes []*pg_query.Node) []ColumnDef {
 func xmlTable(r *pg_query.RangeTableFunc) *XMLTableRef {
 	x := &XMLTableRef{
 		Pos: int(r.Location), Lateral: r.Lateral,
-		Namespaces: targets(r.Namespaces), Row: Expr{r.Rowexpr}, Document: Expr{r.Docexpr},
+		Namespaces: targets(r.Namespaces), Row: Expr{r.Rowexpr}, Document: Expr{r.Docexpr}, node: r,
 	}
 	x.Alias, x.Columns = aliasOf(r.Alias)
 	for _, n := range r.Columns {
@@ -83,9 +83,26 @@ func xmlColumn(c *pg_query.RangeTableFuncCol) XMLColumn {
 		Path: Expr{c.Colexpr}, Default: Expr{c.Coldefexpr},
 	}
 	if c.TypeName != nil {
-		x.Type = typeSQL(c.TypeName)
+		x.Type, x.Named = typeSQL(c.TypeName), TypeOf(c.TypeName)
 	}
 	return x
+}
+
+// Call returns XMLTABLE as an expression, without its alias. Only FROM can hold it.
+func (f *XMLTableRef) Call() Expr {
+	call := &pg_query.RangeTableFunc{
+		Namespaces: f.node.Namespaces, Docexpr: f.node.Docexpr, Rowexpr: f.node.Rowexpr, Columns: f.node.Columns, Location: f.node.Location,
+	}
+	return Expr{&pg_query.Node{Node: &pg_query.Node_RangeTableFunc{RangeTableFunc: call}}}
+}
+
+// XMLTable returns what the XMLTABLE that the expression is says.
+func (e Expr) XMLTable() (*XMLTableRef, bool) {
+	n := e.node.GetRangeTableFunc()
+	if n == nil {
+		return nil, false
+	}
+	return xmlTable(n), true
 }
 
 var joinKinds = map[pg_query.JoinType]JoinKind{

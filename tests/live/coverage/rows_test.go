@@ -13,7 +13,8 @@ insert into customers select i, nullif(i / 10, 3), 'c' || i from generate_series
 insert into orders select i, 1 + i / 4, date '2026-01-01' + i / 10, i % 50, case when i % 3 > 0 then 'n' || i % 3 end from generate_series(1, $n) i;
 insert into lines select 1 + i / 3, 1 + i % 3, 1 + i * 7 % $n, nullif(i % 6, 0) from generate_series(1, $n) i;
 insert into parts select i, i / 10, i % 20 / 2.0, i % 9 / 2.0, (array['small', 'large', null]::size[])[1 + i % 3], (case i % 3 when 0 then '{a,b}' when 1 then '{c}' end)::text[],
-    jsonb_build_object('city', 'x' || i % 7, 'n', i % 3), json_build_object('i', i) from generate_series(1, $n) i;
+    jsonb_build_object('city', 'x' || i % 7, 'n', i % 3), json_build_object('i', i),
+    xmlelement(name part, xmlelement(name offer, i % 7 / 2.0), case when i % 4 > 0 then xmlelement(name offer, xmlattributes('s' || i % 3 as size), 1) end) from generate_series(1, $n) i;
 insert into events select nullif(i / 10, 2), nullif(i / 2, 5) from generate_series(1, $n) i;
 `, "$n", fmt.Sprint(n))
 }
@@ -26,7 +27,7 @@ func single(source string, n int) []string {
 		"customers": {"insert into customers values ($m, $k, 'new')", "update customers set name = 'other'", "update customers set region = $k + 1"},
 		"orders":    {"insert into orders values ($m, $h, '2026-02-03', 45, 'new')", "update orders set amount = amount + 7", "update orders set customer = customer + 1", "update orders set note = 'n2'"},
 		"lines":     {"insert into lines values ($h, 9, $h, 5)", "update lines set quantity = 4", "update lines set part = part + 1"},
-		"parts":     {"insert into parts values ($m, $k, 7, 1.5, 'small', '{a,z}', '{\"city\": \"x1\"}', '{}')", "update parts set price = price + 1", "update parts set kind = kind + 1, weight = 1"},
+		"parts":     {"insert into parts values ($m, $k, 7, 1.5, 'small', '{a,z}', '{\"city\": \"x1\"}', '{}')", "update parts set price = price + 1", "update parts set kind = kind + 1, weight = 1", "update parts set page = '<part><offer size=\"s\">3</offer></part>'"},
 		"events":    {"insert into events values ($k, $h)", "update events set n = n + 1", "update events set kind = kind + 1"},
 	}[source]
 	all := append(some, "delete from "+source)
@@ -81,6 +82,9 @@ func changes(r *rand.Rand) string {
 		},
 		func() string {
 			return fmt.Sprintf("update parts set weight = %d, size = null, doc = doc - 'n' where %s", n(9), few())
+		},
+		func() string {
+			return fmt.Sprintf("update parts set page = nullif('<part>' || repeat('<offer>%d.0</offer><offer size=\"s\"/>', %d) || '</part>', '<part></part>')::xml where %s", n(3), r.IntN(4), few())
 		},
 		func() string { return "delete from parts where " + few() },
 		func() string {
