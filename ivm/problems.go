@@ -9,10 +9,10 @@ import (
 
 // SyntaxError reports that a query cannot be parsed, where the parser stopped; pos describes where an offset in the query is.
 func SyntaxError(pos func(offset int) diag.Pos, err error) diag.Error {
-	at := 0
+	at, hint := 0, ""
 	var where *sqltext.Error
 	if errors.As(err, &where) {
-		at = max(0, where.Offset)
+		at, hint = max(0, where.Offset), where.Hint
 	}
-	return diag.Error{Pos: pos(at), Code: "syntax", Message: err.Error()}
+	return diag.Error{Pos: pos(at), Code: "syntax", Message: err.Error(), Hint: hint}
 }

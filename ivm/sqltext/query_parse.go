@@ -11,7 +11,7 @@ import (
 func ParseQuery(text string) (Query, error) {
 	tree, err := Parse(text)
 	if err != nil {
-		return nil, LocatedIn(text, err)
+		return nil, ofNewerSyntax(text, LocatedIn(text, err))
 	}
 	stmt, problem := onlySelect(tree)
 	if problem == nil {

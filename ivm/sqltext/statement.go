@@ -38,6 +38,7 @@ func (s Statement) Signature() string {
 type Error struct {
 	Offset  int
 	Message string
+	Hint    string
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -80,6 +80,8 @@ func (q *queries) unnested(left member) (member, bool) {
 			calls = append(calls, choice[[2]string]{1, [2]string{"generate_series(1, " + text + " % 4)", "int"}})
 		case "text":
 			calls = append(calls, choice[[2]string]{1, [2]string{"regexp_split_to_table(" + text + ", '-')", "text"}})
+			document := "xmlelement(name r, xmlelement(name v, " + text + "), xmlelement(name v, lower(" + text + ")))"
+			calls = append(calls, choice[[2]string]{1, [2]string{"xmltable('/r/v' passing " + document + " columns n text path '.')", "text"}})
 		}
 	}
 	if len(calls) == 0 {
