@@ -35,10 +35,11 @@ func (v *view) recursions() (all []*algebra.Recursion) {
 // anew are the parts of the view that are computed as a whole when something that they read changes.
 func (v *view) anew() (parts []resolve.Reason) {
 	for _, n := range v.recursions() {
-		if v.rules.rules.Grows(n) {
+		why := v.rules.rules.Anew(n)
+		if why == "" {
 			continue
 		}
-		part := resolve.Reason{Pos: n.Self.At, What: resolve.RecursionReason + " " + n.Self.Name}
+		part := resolve.Reason{Pos: n.Self.At, What: resolve.RecursionReason + " " + n.Self.Name + ", " + why + ","}
 		if !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}

@@ -37,7 +37,7 @@ func eval(e sqltext.Expr, b binding) value {
 		}
 		return parts[0]
 	case sqltext.NullTestForm:
-		return truth(parts[0].null)
+		return truth(parts[0].null == sqltext.Equal(e, sqltext.IsNull(f.Parts[0])))
 	case sqltext.CaseForm: // what stands behind ELSE comes first
 		results := parts[len(parts)-len(f.Tested):]
 		for i, cond := range f.Tested {

@@ -106,6 +106,18 @@ var recursive = func() []string {
 		"with recursive x(a) as (select a from s union all select e.b from x join e on e.a = x.a and e.b > e.a) select s.a from s where s.a > (select sum(x.a) from x)",
 		"with recursive x(a) as (select a from s where a in (select a from g) union all select y.a + 1 from x join lateral generate_series(x.a, 2) y(a) on true) select a from x",
 		"with recursive x(a) as (values (1) union all select a + 1 from x where a < 3) select s.a, x.a as b from s join x on x.a = s.a",
+
+		// whose step is given all rows that were made last
+		"with recursive x(a) as (select a from s union all select distinct e.b from x join e on e.a = x.a and e.b > e.a) select a from x",
+		"with recursive x(a) as (select a from s union select distinct g.b from x join g on g.a = x.a) select a, count(*) as n from x group by a",
+		"with recursive x(a) as (select a from s union all select e.b from x join e on e.a = x.a and e.b > e.a group by e.b, x.a) select a from x",
+		"with recursive x(a) as (select a from s union all select q.b from (select e.b, row_number() over (order by e.b)::int as n from x join e on e.a = x.a and e.b > e.a) q where n < 3) select a from x",
+		"with recursive x(a, n) as (select a, 1 from s union all select e.b, count(*) over (partition by e.b)::int from x join e on e.a = x.a and e.b > e.a) select a, n from x",
+		"with recursive x(a) as (select a from s union all select q.m from (select max(e.b) as m from (select a from x) y join e on e.a = y.a and e.b > e.a) q where m is not null) select a from x",
+		"with recursive x(a) as (select a from s union all (select e.b from x join e on e.a = x.a and e.b > e.a limit 1)) select a from x",
+		"with recursive x(a) as (select a from s union all select q.b from (select distinct on (e.a) e.b from x join e on e.a = x.a and e.b > e.a order by e.a, e.b) q) select x.a, g.b from x left join g on g.a = x.a",
+		"with recursive x(a) as (select a from s union (select g.b from x join g on g.a = x.a union select a from k)) select a from x",
+		"with recursive x(a) as (select a from s union all (select e.b from x join e on e.a = x.a and e.b > e.a except select a from k)) select a from x",
 	}
 	return all
 }()

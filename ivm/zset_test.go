@@ -26,6 +26,9 @@ var one = func() []string {
 		"select (select r.a from r where r.a = l.a order by r.a limit 1) as a from l", "select x.a from l, lateral (select r.a from r where r.a = l.a limit 2) x",
 		"select x.a from l left join lateral (select r.a from r where r.a = l.a limit 1) x on x.a < 2", "select (select r.a from r order by r.a desc limit 1) as a from l",
 
+		"select (select r.a from r where r.a > l.a order by r.a limit 1) as a from l", "select x.a from l, lateral (select r.a from r where r.a <> l.a or l.a is null limit 1 offset 1) x",
+		"select x.a from l left join lateral (select r.a + l.a as a from r where r.a >= l.a limit 1) x on x.a > 2", "select (select q.a + l.a from (select a from r where r.a is distinct from l.a order by a limit 1) q) as a from l",
+
 		"select a from l intersect select a from r", "select a from l except select a from r", "select a from l intersect all select a from r", "select a from l except all select a from r",
 		"select a from l where a > 1 or exists (select from r where r.a = l.a)", "select a from l where not (a > 1 and a not in (select a from r))",
 		"select case when a in (select a from r) then 1 when a <= all (select a from r) then 2 end as a from l", "select sum((select max(r.a) from r where r.a <> l.a))::int as a from l",
@@ -47,7 +50,7 @@ var one = func() []string {
 	}
 	inner = append(append(inner, windows...), bands...)
 	outer = append(outer, "select q.a + row_number() over (partition by q.a)::int as a from (%s) q", "select sum(q.a) over (partition by r.a) as a from (%s) q join r on r.a >= q.a")
-	all := append([]string{"select count(x)::int as a from l left join r x on x.a >= l.a group by l.a", "select l.a from l left join r x on x.a >= l.a where coalesce(x = x, l.a > 1)", "select (x.q).a + (r).a as a from (select l as q from l) x join r on (x.q).a >= r.a", "select distinct on (l.a) r.a from l join r on r.a >= l.a order by l.a, r.a desc"}, inner...)
+	all := append([]string{"select x.a from l left join lateral (select r.a + l.a as a from r where r.a >= l.a order by r.a - l.a fetch first 1 rows with ties) x on x.a > 2", "select count(x)::int as a from l left join r x on x.a >= l.a group by l.a", "select l.a from l left join r x on x.a >= l.a where coalesce(x = x, l.a > 1)", "select (x.q).a + (r).a as a from (select l as q from l) x join r on (x.q).a >= r.a", "select distinct on (l.a) r.a from l join r on r.a >= l.a order by l.a, r.a desc"}, inner...)
 	for _, o := range outer {
 		for _, i := range inner {
 			all = append(all, fmt.Sprintf(o, i))

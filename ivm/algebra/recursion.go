@@ -35,10 +35,14 @@ func (n *Recursion) Is(of Node) bool {
 	return ok && s.Table == n.Self
 }
 
-// Plain reports whether the step makes its rows of one row each of those that were made last, so that one SELECT has it.
-func (n *Recursion) Plain() bool {
-	return n.times(n.Seed.Input) == 0 && n.times(n.Step.Input) == 1 && n.along(n.Step.Input)
-}
+// Plain reports whether PostgreSQL computes the step as it stands: it reads the recursion once, where PostgreSQL allows it.
+func (n *Recursion) Plain() bool { return n.once() && n.along(n.Step.Input, true) }
+
+// Linear reports whether the step makes its rows of one row each of those that were made last.
+func (n *Recursion) Linear() bool { return n.once() && n.along(n.Step.Input, false) }
+
+// once reports whether the step alone reads the recursion, once.
+func (n *Recursion) once() bool { return n.times(n.Seed.Input) == 0 && n.times(n.Step.Input) == 1 }
 
 // times counts how often a tree reads the recursion.
 func (n *Recursion) times(of Node) int {
@@ -52,24 +56,40 @@ func (n *Recursion) times(of Node) int {
 	return times
 }
 
-// along reports whether nothing but operators on single rows stands between a tree's root and where it reads the recursion.
-func (n *Recursion) along(of Node) bool {
+// along reports whether nothing but operators on single rows stands between a tree's root and where it reads the recursion, or with all, also others, which are
+// given the rows that were made last.
+func (n *Recursion) along(of Node, all bool) bool {
 	switch of := of.(type) {
 	case *Source:
 		return true
 	case *Filter, *Project, *Each:
-		return n.along(of.Inputs()[0])
+		return n.along(of.Inputs()[0], all)
+	case *Distinct, *Aggregate, *Window, *Top:
+		return all && n.along(of.Inputs()[0], all)
 	case *Join:
 		if n.times(of.Left) == 0 {
-			return n.along(of.Right)
+			return n.along(of.Right, all)
 		}
-		return n.along(of.Left)
+		return n.along(of.Left, all)
 	case *Semi:
-		return n.times(of.Right) == 0 && n.along(of.Left)
+		return n.times(of.Right) == 0 && n.along(of.Left, all)
 	case *Outer:
-		return !of.Full && n.times(of.Right) == 0 && n.along(of.Left)
+		return !of.Full && n.times(of.Right) == 0 && n.along(of.Left, all)
+	case *Union:
+		return all && !slices.ContainsFunc(of.From, func(b Branch) bool { return n.times(b.Input) > 0 && !n.along(b.Input, all) })
 	}
 	return false
+}
+
+// Gathers reports whether the step makes its rows of several that were made last, such as groups of them.
+func (n *Recursion) Gathers() bool { return n.gathers(n.Step.Input) }
+
+func (n *Recursion) gathers(of Node) bool {
+	switch of.(type) {
+	case *Distinct, *Aggregate, *Window, *Top:
+		return n.times(of) > 0
+	}
+	return slices.ContainsFunc(of.Inputs(), n.gathers)
 }
 
 // Recurses reports whether a tree reads a recursion that it is the step of.

@@ -48,27 +48,65 @@ const mostTables = 3
 
 // Grows reports whether changes of a recursion follow from changes of its seed and of the tables in its step: where the step joins tables, so that more rows of
 // these make more of its own and none less. Of a bag, the tables must have keys; without All, equal rows must be the same.
-func (c Calculus) Grows(n *algebra.Recursion) bool {
-	tables, grows := 0, n.Plain()
+func (c Calculus) Grows(n *algebra.Recursion) bool { return c.Anew(n) == "" }
+
+// Anew says why a recursion does not grow; nothing if it does.
+func (c Calculus) Anew(n *algebra.Recursion) (why string) {
+	tables := 0
 	algebra.Walk(n.Step.Input, func(at algebra.Node) {
-		switch at := at.(type) {
-		case *algebra.Filter, *algebra.Project, *algebra.Join, *algebra.Each:
-		case *algebra.Source:
-			if n.Is(at) {
-				return
-			}
+		if source, ok := at.(*algebra.Source); ok && !n.Is(source) {
 			tables++
-			grows = grows && !at.Table.Clock && !at.Table.Counted && (!n.All || len(keyOf(at)) > 0)
-		case *algebra.Values:
-			grows = grows && algebra.IsOneRow(at)
-		default:
-			grows = false
+		}
+		if found := notGrowing(n, at); found != "" {
+			why = "whose recursive term has " + found
 		}
 	})
-	for _, id := range n.Cols {
-		grows = grows && (n.All || c.columns.Info(id).Hashed())
+	switch {
+	case why != "":
+	case !n.Linear():
+		why = "whose recursive term makes rows of several"
+	case tables > mostTables:
+		why = "whose recursive term has more than three tables"
+	case !n.All && slices.ContainsFunc(n.Cols, func(id algebra.ColID) bool { return !c.columns.Info(id).Hashed() }):
+		why = "of whose values equal ones may differ"
 	}
-	return grows && tables <= mostTables
+	return why
+}
+
+// notGrowing is what a part of a step is that more rows may make less of, or that does not tell which rows were inserted; nothing if it is neither.
+func notGrowing(n *algebra.Recursion, at algebra.Node) string {
+	switch at := at.(type) {
+	case *algebra.Filter, *algebra.Project, *algebra.Join, *algebra.Each:
+		return ""
+	case *algebra.Source:
+		switch {
+		case n.Is(at):
+			return ""
+		case at.Table.Clock:
+			return "the time"
+		case at.Table.Counted:
+			return "rows that are stored as often as they count"
+		case n.All && len(keyOf(at)) == 0:
+			return "a table without a primary key"
+		}
+		return ""
+	case *algebra.Values:
+		if algebra.IsOneRow(at) {
+			return ""
+		}
+		return "constant rows"
+	case *algebra.Aggregate, *algebra.Distinct:
+		return "groups or DISTINCT"
+	case *algebra.Window:
+		return "window functions"
+	case *algebra.Top:
+		return "LIMIT or DISTINCT ON"
+	case *algebra.Outer:
+		return "an outer join"
+	case *algebra.Semi:
+		return "EXISTS or a test like it"
+	}
+	return "a set operation"
 }
 
 // keyOf are the columns of an occurrence that no two rows share; nil if there are none, or not all of them are read.

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,9 +12,9 @@ import (
 const reached = "reached"
 
 // recursion writes a query that reads itself. What it reads that takes common table expressions stands before it. Rows of a bag that have multiplicities pass them
-// on.
+// on, where the step is made of single rows.
 func (w *writer) recursion(n *algebra.Recursion, names []string) []string {
-	counts, columns := n.All && !w.countsOnce(n.Seed.Input), idents(names)
+	counts, columns := n.All && !n.Gathers() && !w.countsOnce(n.Seed.Input), idents(names)
 	word, shown := "union", "select *, 1 as "+Mult
 	if n.All {
 		word = "union all"
@@ -22,12 +23,28 @@ func (w *writer) recursion(n *algebra.Recursion, names []string) []string {
 		columns, shown = append(columns, Mult), "select *"
 	}
 	seed := w.branch(n, n.Seed, names, counts)
-	outer := w.leaf
+	lines := slices.Concat(seed, []string{word}, w.step(n, names, counts))
+	open := clause("with recursive "+reached+" (", columns)
+	open[0] = strings.Replace(open[0], "( ", "(", 1)
+	open[len(open)-1] += ") as ("
+	for i := range lines {
+		lines[i] = indent + lines[i]
+	}
+	return slices.Concat(open, lines, []string{")", shown, "from " + reached})
+}
+
+// step is the SELECT of the step, with the common table expressions that read the recursion.
+func (w *writer) step(n *algebra.Recursion, names []string, counts bool) []string {
+	outer, before, sql := w.leaf, len(w.CTEs), reached
+	if n.Gathers() {
+		sql = "(select * from " + reached + ")" // PostgreSQL refuses aggregates beside the recursion itself
+	}
 	w.leaf = func(of algebra.Node) (Leaf, bool) {
 		if !n.Is(of) {
 			return outer(of)
 		}
-		leaf := Leaf{SQL: reached, Alias: initial(n.Self.Name), Columns: map[algebra.ColID]string{}, Signed: counts}
+		w.reads = append(w.reads, reached)
+		leaf := Leaf{SQL: sql, Alias: initial(n.Self.Name), Columns: map[algebra.ColID]string{}, Signed: counts}
 		for _, c := range of.(*algebra.Source).Cols {
 			leaf.Columns[c.ID] = names[c.Attr]
 		}
@@ -40,15 +57,34 @@ func (w *writer) recursion(n *algebra.Recursion, names []string) []string {
 		}
 		return of
 	})
-	lines := slices.Concat(seed, []string{word}, w.branch(n, step, names, counts))
+	lines := w.branch(n, step, names, counts)
 	w.leaf = outer
-	open := clause("with recursive "+reached+" (", columns)
-	open[0] = strings.Replace(open[0], "( ", "(", 1)
-	open[len(open)-1] += ") as ("
+	within := w.within(before)
+	if len(within) == 0 {
+		return lines
+	}
+	lines = append(with(within), lines...)
 	for i := range lines {
 		lines[i] = indent + lines[i]
 	}
-	return slices.Concat(open, lines, []string{")", shown, "from " + reached})
+	return slices.Concat([]string{"("}, lines, []string{")"})
+}
+
+// within takes away the common table expressions from one on that read a recursion, which stand in its step.
+func (w *writer) within(from int) (within []CTE) {
+	names, left := []string{reached}, w.CTEs[:from:from]
+	for _, c := range w.CTEs[from:] {
+		if !slices.ContainsFunc(c.reads, func(read string) bool { return slices.Contains(names, read) }) {
+			left = append(left, c)
+			continue
+		}
+		within, names = append(within, c), append(names, c.Name)
+		w.reads = append(w.reads, c.reads...)
+	}
+	w.CTEs = left
+	maps.DeleteFunc(w.written, func(_, name string) bool { return slices.Contains(names, name) })
+	maps.DeleteFunc(w.done, func(_ algebra.Node, leaf Leaf) bool { return slices.Contains(names, leaf.SQL) })
+	return within
 }
 
 // branch is the SELECT of the columns of a branch, with Mult if the recursion counts.

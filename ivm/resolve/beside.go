@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/algebra/props"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -57,60 +56,24 @@ func (r *resolver) groupedByEqual(n *algebra.Aggregate, b *beside) bool {
 
 // groupedByValues makes groups for each combination of values that are read of what stands beside.
 func (r *resolver) groupedByValues(n *algebra.Aggregate, b *beside) bool {
-	b.domain, b.on = &algebra.Project{}, nil
-	fresh := map[algebra.ColID]algebra.Scalar{}
-	keys := slices.Clone(n.Keys)
-	strict := strictConditions(n.Input)
-	for _, id := range props.New(r.columns).Of(n).Outer {
-		info := r.columns.Info(id)
-		if !info.Equality.Comparable() || info.Varied || info.Any || info.Type == "" {
-			return false
-		}
-		value, key := r.columns.New(info), r.columns.New(info)
-		fresh[id] = algebra.Ref(value)
-		b.domain.Items = append(b.domain.Items, algebra.Item{ID: value, Expr: algebra.Ref(id)})
-		keys = append(keys, algebra.Item{ID: key, Expr: algebra.Ref(value)})
-		same := sqltext.NotDistinct(sqltext.Column(int(id)), sqltext.Column(int(key)))
-		if slices.ContainsFunc(strict, func(c algebra.Scalar) bool { return algebra.Refuses(c, []algebra.ColID{id}) }) {
-			same = sqltext.Equals(sqltext.Column(int(id)), sqltext.Column(int(key))) // of a null there are no rows
-		}
-		b.on = append(b.on, algebra.Scalar{Expr: same})
-	}
-	if len(fresh) == 0 {
+	read, ok := r.valuesRead(n)
+	if !ok {
 		return false
 	}
-	over := algebra.Substitute(&algebra.Aggregate{Input: n.Input, Keys: keys, Aggs: n.Aggs}, func(e algebra.Scalar) algebra.Scalar {
-		return algebra.Scalar{Expr: e.Expr.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
-			id, _ := e.Column()
-			value, ok := fresh[algebra.ColID(id)]
-			return value.Expr, ok
-		})}
-	}).(*algebra.Aggregate)
+	keys, added := slices.Clone(n.Keys), []algebra.ColID{}
+	for _, id := range read.values {
+		key := r.columns.New(r.columns.Info(id))
+		keys, added = append(keys, algebra.Item{ID: key, Expr: algebra.Ref(id)}), append(added, key)
+	}
+	b.on = read.same(n.Input, added)
+	over := read.over(&algebra.Aggregate{Input: n.Input, Keys: keys, Aggs: n.Aggs}).(*algebra.Aggregate)
+	b.domain = read.domain
 	input, ok := r.under(&algebra.Distinct{Input: b.domain}, over.Input)
 	if !ok {
 		return false
 	}
 	b.groups = &algebra.Aggregate{Input: input, Keys: over.Keys, Aggs: over.Aggs}
 	return true
-}
-
-// strictConditions are conditions without which a tree has no rows.
-func strictConditions(n algebra.Node) []algebra.Scalar {
-	switch n := n.(type) {
-	case *algebra.Filter:
-		return append(strictConditions(n.Input), n.Conds...)
-	case *algebra.Join:
-		return slices.Concat(strictConditions(n.Left), strictConditions(n.Right), n.On)
-	case *algebra.Project:
-		return strictConditions(n.Input)
-	case *algebra.Semi:
-		return strictConditions(n.Left)
-	case *algebra.Outer:
-		if !n.Full {
-			return strictConditions(n.Left)
-		}
-	}
-	return nil
 }
 
 // keyed groups by the side of an equality that reads the groups' rows, and is the condition on the groups. A condition on the rows around is one as it is.

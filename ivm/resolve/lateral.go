@@ -62,9 +62,10 @@ func (r *resolver) leftUnder(left, n algebra.Node, on []algebra.Scalar) (algebra
 	if node, ok := r.leftGroups(left, n, on); ok {
 		return node, true
 	}
-	if rows, own, ok := r.firstsBeside(n); ok {
+	if b, ok := r.firstsBeside(n); ok {
+		b.beside(left)
 		cols := slices.Concat(left.Columns(), n.Columns())
-		return &algebra.Project{Input: &algebra.Outer{Left: left, Right: rows, On: slices.Concat(own, on)}, Items: algebra.Same(cols)}, true
+		return &algebra.Project{Input: &algebra.Outer{Left: left, Right: b.rows, On: slices.Concat(b.on, on)}, Items: algebra.Same(cols)}, true
 	}
 	rows, ok := r.under(left, n)
 	if !ok {
@@ -166,12 +167,13 @@ func (r *resolver) under(left, n algebra.Node) (algebra.Node, bool) {
 	case *algebra.Aggregate:
 		return r.underGroups(left, n)
 	case *algebra.Top:
-		rows, on, ok := r.firstsBeside(n)
+		b, ok := r.firstsBeside(n)
 		if !ok {
 			return nil, false
 		}
+		b.beside(left)
 		cols := slices.Concat(left.Columns(), n.Columns())
-		return &algebra.Project{Input: &algebra.Join{Left: left, Right: rows, On: on}, Items: algebra.Same(cols)}, true
+		return &algebra.Project{Input: &algebra.Join{Left: left, Right: b.rows, On: b.on}, Items: algebra.Same(cols)}, true
 	case *algebra.Distinct:
 		return r.underDistinct(left, n)
 	case *algebra.Values:

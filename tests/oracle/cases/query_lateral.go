@@ -1,5 +1,7 @@
 package cases
 
+import "slices"
+
 // lateral is a query whose from clause reads what stands to the left.
 func (q *queries) lateral(depth int) result {
 	s, left := newSelection(), q.member(depth-1)
@@ -34,15 +36,31 @@ func (q *queries) lateralQuery(left member) (member, bool) {
 // lateralRows are rows of another relation that are found by those to the left.
 func (q *queries) lateralRows(left, m member, where *node) member {
 	t, alias := pick(q.random, m.terms), q.alias()
-	text := "§ cross join lateral (select " + q.one("", "", "distinct ") + "§ as n from §§) as " + alias
+	first := q.first(left, t, where)
+	text := "§ cross join lateral (select " + q.one("", "", "distinct ") + "§ as n from §§" + first + ") as " + alias
 	if sortOf(t.sort).opaque {
 		text = "§ cross join lateral (select § as n from §§) as " + alias
 	}
 	if q.chance(40) {
-		text = "§ left join lateral (select § as n from §§) as " + alias + " on true"
+		text = "§ left join lateral (select § as n from §§" + first + ") as " + alias + " on true"
 	}
 	n := format("from", text, left.node, t.node.Clone(), m.node, where)
 	return joined(n, left, member{terms: terms(alias, []column{{name: "n", sort: t.sort}}), rows: m.rows, most: m.most}, 4)
+}
+
+// first leaves the first rows in the order of t, where equal values of it are the same, and may compare it with the rows to the left instead of what finds rows.
+func (q *queries) first(left member, t term, where *node) string {
+	if !slices.Contains([]string{"int", "bigint", "smallint", "text", "date", "uuid"}, t.sort) || !q.chance(50) {
+		return ""
+	}
+	q.use("first rows of each")
+	for _, of := range left.terms {
+		if of.sort == t.sort && q.chance(60) {
+			where.Kids = []*node{format("bool", "§ "+q.one("<", ">=", "<>")+" §", t.node.Clone(), of.node.Clone())}
+			break
+		}
+	}
+	return " order by n" + q.one("", " desc") + q.one(" limit 1", " limit 2", " limit 2 offset 1")
 }
 
 // setOutput adds a column of a function that returns rows.
