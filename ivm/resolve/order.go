@@ -69,11 +69,14 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, of selec
 		if e.IsZero() {
 			continue
 		}
-		if e.HasNames() {
+		bound := r.bind(e, s, limits[i])
+		if read := bound.Columns(); slices.ContainsFunc(read, s.owns) {
 			r.errs.Add(variableLimit(r.pos(max(0, e.At())), limits[i]))
 			return rel
+		} else if len(read) > 0 {
+			r.full(max(0, e.At()), limits[i]+" that reads what stands before the query", "number the rows by a window function, and compare the number")
+			return rel
 		}
-		bound := r.bind(e, &scope{ctes: s.ctes, outer: s.outer}, limits[i])
 		r.checker().Argument(bound.Expr, limits[i], "bigint")
 		if n, ok := e.Integer(); ok && n < 0 { // PostgreSQL reports it only when the view is read
 			r.errs.Add(negativeLimit(r.pos(max(0, e.At())), limits[i]))
