@@ -46,7 +46,7 @@ type writer struct {
 	written map[string]string                    // names of common table expressions by their text
 	reads   []string                             // what the one that is being written reads
 	single  map[algebra.Node]bool                // what countsOnce has found
-	made    int                                  // how many common table expressions there were
+	within  int                                  // how many common table expressions stand within others
 	chosen  map[*algebra.Source][]algebra.Scalar // see Tables
 	few     string                               // see Tables
 }
@@ -82,8 +82,7 @@ func (w *writer) add(c CTE, write func(*CTE)) string {
 		}
 		return name
 	}
-	w.made++
-	c.Name = fmt.Sprintf("d%d", w.made)
+	c.Name = fmt.Sprintf("d%d", len(w.CTEs)+w.within+1)
 	w.CTEs = append(w.CTEs, c)
 	w.written[text] = c.Name
 	return c.Name

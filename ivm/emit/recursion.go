@@ -59,7 +59,7 @@ func (w *writer) step(n *algebra.Recursion, names []string, counts bool) []strin
 	})
 	lines := w.branch(n, step, names, counts)
 	w.leaf = outer
-	within := w.within(before)
+	within := w.inStep(before)
 	if len(within) == 0 {
 		return lines
 	}
@@ -70,8 +70,8 @@ func (w *writer) step(n *algebra.Recursion, names []string, counts bool) []strin
 	return slices.Concat([]string{"("}, lines, []string{")"})
 }
 
-// within takes away the common table expressions from one on that read a recursion, which stand in its step.
-func (w *writer) within(from int) (within []CTE) {
+// inStep takes away the common table expressions from one on that read a recursion, which stand in its step.
+func (w *writer) inStep(from int) (within []CTE) {
 	names, left := []string{reached}, w.CTEs[:from:from]
 	for _, c := range w.CTEs[from:] {
 		if !slices.ContainsFunc(c.reads, func(read string) bool { return slices.Contains(names, read) }) {
@@ -81,7 +81,7 @@ func (w *writer) within(from int) (within []CTE) {
 		within, names = append(within, c), append(names, c.Name)
 		w.reads = append(w.reads, c.reads...)
 	}
-	w.CTEs = left
+	w.CTEs, w.within = left, w.within+len(within)
 	maps.DeleteFunc(w.written, func(_, name string) bool { return slices.Contains(names, name) })
 	maps.DeleteFunc(w.done, func(_ algebra.Node, leaf Leaf) bool { return slices.Contains(names, leaf.SQL) })
 	return within
