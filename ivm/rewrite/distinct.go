@@ -1,21 +1,14 @@
 package rewrite
 
-import (
-	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/algebra/props"
-)
+import "github.com/pgsluice/sluice/ivm/algebra"
 
-// GroupDistinct turns DISTINCT into groups without aggregates: one rule less to follow. Rows that a key tells apart are distinct already.
+// GroupDistinct turns DISTINCT into groups without aggregates: one rule less to follow.
 func GroupDistinct(columns *algebra.Columns) func(algebra.Node) algebra.Node {
 	return func(root algebra.Node) algebra.Node {
-		known := props.New(columns)
 		return algebra.Rewrite(root, func(n algebra.Node) algebra.Node {
 			d, ok := n.(*algebra.Distinct)
 			if !ok {
 				return n
-			}
-			if len(known.Of(d.Input).Key(d.Columns())) > 0 {
-				return d.Input
 			}
 			groups := &algebra.Aggregate{Input: d.Input}
 			back := &algebra.Project{Input: groups}
