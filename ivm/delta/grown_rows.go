@@ -9,8 +9,8 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// gone are all stored rows that follow from first ones, with their hashes, by which stored rows are told from them: rows that share the hash of one are among
-// them, too. What more is deleted is derived again.
+// gone are the stored rows that follow from first ones, each with its hash, and all others with such a hash: rows are excluded by their hashes alone. Those that
+// did not have to be deleted are derived again.
 func (g growth) gone(start algebra.Node) *algebra.Recursion {
 	n := g.recursionOf(start, g.among)
 	n.Seed = g.among(n.Seed)
