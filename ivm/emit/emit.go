@@ -183,6 +183,9 @@ func (w *writer) names(ids []algebra.ColID) []string {
 		if taken[name] || name == "?column?" {
 			name = fmt.Sprintf("c%d", id)
 		}
+		for taken[name] { // a column that people named so
+			name += "_"
+		}
 		taken[name] = true
 		names[i] = name
 	}
