@@ -111,6 +111,10 @@ func firstPlace(first diag.Pos) []diag.Note {
 	return []diag.Note{{Pos: first, Message: "it was given here first"}}
 }
 
+func unresolved(at diag.Pos, err error) diag.Error {
+	return diag.Error{Pos: at, Code: "unresolved-reference", Message: err.Error()}
+}
+
 func missingField(at diag.Pos, name, object string) diag.Error {
 	return diag.Error{Pos: at, Code: "missing-field", Message: fmt.Sprintf("%s has no %q", object, name), Hint: fmt.Sprintf("add %q", name+":")}
 }

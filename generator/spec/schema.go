@@ -9,12 +9,16 @@ import (
 
 // JSONSchema returns the JSON Schema of the format, for editors.
 func JSONSchema() []byte {
+	return SchemaOf(&Spec{}, "Sluice spec", "What sluice generates: inboxes, outboxes, consumer groups and stream tables of one extension.")
+}
+
+// SchemaOf returns the JSON Schema of a format that a struct declares, for editors.
+func SchemaOf(format any, title, description string) []byte {
 	reflector := jsonschema.Reflector{
 		Anonymous: true, DoNotReference: true, FieldNameTag: "yaml", RequiredFromJSONSchemaTags: true,
 	}
-	schema := reflector.Reflect(&Spec{})
-	schema.Title = "Sluice spec"
-	schema.Description = "What sluice generates: inboxes, outboxes, consumer groups and stream tables of one extension."
+	schema := reflector.Reflect(format)
+	schema.Title, schema.Description = title, description
 	text, err := json.MarshalIndent(schema, "", "  ")
 	if err != nil {
 		panic("the schema is built from constants: " + err.Error())
@@ -25,6 +29,11 @@ func JSONSchema() []byte {
 // JSONSchema describes durations.
 func (Duration) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: durationForm.String(), Examples: []any{"500ms", "30s", "5m", "72h", "7d"}}
+}
+
+// JSONSchema describes texts by name.
+func (Texts) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", AdditionalProperties: &jsonschema.Schema{Type: "string"}}
 }
 
 // JSONSchema describes schedules.

@@ -1,0 +1,162 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Decoder makes events of documents.
+type Decoder struct {
+	Format string
+	Origin string // of events that say none, such as the broker's name of the stream
+}
+
+// Decode makes the event of a document. What cannot be read is an event whose Problem says why. Where neither the format nor the broker gives an id, the
+// place is one.
+func (c Decoder) Decode(d *Document, place Place) *Event {
+	e := &Event{Place: place, Raw: d, Key: d.Key, Trace: d.Headers[headerTrace], Headers: map[string]string{}}
+	for name, value := range d.Headers {
+		if !isOwn(name) {
+			e.Headers[name] = value
+		}
+	}
+	if err := c.decode(e, d); err != nil {
+		e.Problem = Rejected{err}
+	}
+	if e.ID == "" {
+		e.ID, e.Origin = d.ID, ""
+	}
+	if e.ID == "" && place.Known {
+		e.ID, e.Origin = fmt.Sprintf("%d/%d", place.Partition, place.Offset), c.Origin
+	}
+	if e.ID == "" && e.Problem == nil {
+		e.Problem = Reject("the document has no id")
+	}
+	return e
+}
+
+func (c Decoder) decode(e *Event, d *Document) error {
+	switch {
+	case c.Format == CloudEvents && strings.HasPrefix(d.Headers["ce-specversion"], "1."), c.Format == CloudEventsBinary && d.Headers["ce-specversion"] != "":
+		return e.fromBinary(d)
+	case c.Format == CloudEvents, c.Format == CloudEventsBinary:
+		return e.fromStructured(d.Body)
+	case c.Format == Debezium:
+		return e.fromEnvelope(d.Body)
+	}
+	e.ID, e.Origin, e.Type = d.Headers[headerID], d.Headers[headerOrigin], d.Headers[headerType]
+	if key := d.Headers[headerKey]; key != "" {
+		e.Key = key
+	}
+	return e.read(d.Headers[headerTime], d.Body)
+}
+
+// read takes the time and the payload of an event.
+func (e *Event) read(at string, payload []byte) (err error) {
+	if at != "" {
+		if e.Time, err = time.Parse(time.RFC3339Nano, at); err != nil {
+			return fmt.Errorf("the event's time is no time of RFC 3339")
+		}
+	}
+	if !json.Valid(payload) {
+		return errors.New("the payload is no JSON")
+	}
+	e.Payload = payload
+	return nil
+}
+
+func (e *Event) fromBinary(d *Document) error {
+	h := d.Headers
+	e.ID, e.Origin, e.Type = h["ce-id"], h["ce-source"], h["ce-type"]
+	if h["ce-subject"] != "" {
+		e.Key = h["ce-subject"]
+	}
+	if e.Trace == "" {
+		e.Trace = h["ce-traceparent"]
+	}
+	if e.ID == "" || e.Origin == "" || e.Type == "" {
+		return errors.New("a CloudEvents attribute is missing: ce-id, ce-source or ce-type")
+	}
+	return e.read(h["ce-time"], d.Body)
+}
+
+func (e *Event) fromStructured(body []byte) error {
+	var event struct {
+		SpecVersion, ID, Source, Type, Subject, Time, TraceParent string
+		Data                                                      json.RawMessage
+		DataBase64                                                string `json:"data_base64"`
+	}
+	if err := json.Unmarshal(body, &event); err != nil {
+		return errors.New("the document is no CloudEvent in JSON")
+	}
+	if event.SpecVersion == "" || event.ID == "" || event.Source == "" || event.Type == "" {
+		return errors.New("a CloudEvents attribute is missing: specversion, id, source or type")
+	}
+	e.ID, e.Origin, e.Type = event.ID, event.Source, event.Type
+	if event.Subject != "" {
+		e.Key = event.Subject
+	}
+	if event.TraceParent != "" {
+		e.Trace = event.TraceParent
+	}
+	data := event.Data
+	switch {
+	case event.DataBase64 != "":
+		data = object("data_base64", event.DataBase64)
+	case data == nil:
+		data = json.RawMessage("null")
+	}
+	return e.read(event.Time, data)
+}
+
+// fromEnvelope reads a change as Debezium has it, with or without its schema. An event of an outbox is its row.
+func (e *Event) fromEnvelope(body []byte) error {
+	type change struct {
+		Before, After, Source json.RawMessage
+		Op                    string
+		Millis                int64 `json:"ts_ms"`
+	}
+	var envelope struct {
+		Payload *change
+		change
+	}
+	if err := json.Unmarshal(body, &envelope); err != nil {
+		return errors.New("the document is no envelope of Debezium")
+	}
+	c := envelope.change
+	if envelope.Payload != nil {
+		c = *envelope.Payload
+	}
+	var source struct{ Connector, Name, Table, Event string }
+	if c.Op == "" || json.Unmarshal(c.Source, &source) != nil {
+		return errors.New("the document is no envelope of Debezium: it lacks op or source")
+	}
+	e.Time = time.UnixMilli(c.Millis)
+	e.Type = source.Table + "." + map[string]string{"c": "created", "u": "updated", "d": "deleted", "r": "read", "t": "truncated"}[c.Op]
+	e.Payload = object("op", c.Op, "before", c.Before, "after", c.After)
+	if source.Connector != "sluice" {
+		return nil
+	}
+	e.ID, e.Origin = source.Event, source.Name
+	var row struct {
+		Type    *string `json:"event_type"`
+		Key     string  `json:"aggregate_id"`
+		Payload json.RawMessage
+	}
+	if json.Unmarshal(c.After, &row) == nil && row.Type != nil && row.Payload != nil {
+		e.Type, e.Key, e.Payload = *row.Type, row.Key, row.Payload
+	}
+	return nil
+}
+
+// isOwn reports whether a header is one that formats write, not the publisher's.
+func isOwn(name string) bool {
+	switch name {
+	case headerID, headerOrigin, headerType, headerKey, headerTime, headerTrace, "content-type":
+		return true
+	}
+	return strings.HasPrefix(name, "ce-")
+}

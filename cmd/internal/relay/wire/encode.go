@@ -1,0 +1,191 @@
+package wire
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"time"
+)
+
+// The formats of documents.
+const (
+	Native            = "native"
+	CloudEvents       = "cloudevents"
+	CloudEventsBinary = "cloudevents-binary"
+	Debezium          = "debezium"
+)
+
+// Headers of the native format, beside the publisher's own.
+const (
+	headerID     = "event-id"
+	headerOrigin = "event-source"
+	headerType   = "event-type"
+	headerKey    = "event-key"
+	headerTime   = "event-time"
+	headerTrace  = "traceparent"
+)
+
+const jsonType = "application/json"
+
+// Encoder makes documents of events.
+type Encoder struct {
+	Format  string
+	Address Template
+	Key     *Template // default: the event's own
+	Headers map[string]Template
+}
+
+// Encode makes the document of an event. Its errors are Rejected.
+func (c *Encoder) Encode(e *Event) (*Document, error) {
+	if e.Problem != nil {
+		return nil, e.Problem
+	}
+	if c.Key != nil {
+		key, err := c.Key.Execute(e)
+		if err != nil {
+			return nil, err
+		}
+		e.Key = key
+	}
+	address, err := c.Address.Execute(e)
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{Event: e, Address: address, Key: e.Key, ID: e.Unique(), Headers: make(map[string]string, 6+len(e.Headers)), ContentType: jsonType}
+	for name, value := range e.Headers {
+		d.Headers[strings.ToLower(name)] = value
+	}
+	if e.Trace != "" {
+		d.Headers[headerTrace] = e.Trace
+	}
+	switch c.Format {
+	case CloudEvents:
+		d.ContentType, d.Body = "application/cloudevents+json", structured(e)
+	case CloudEventsBinary:
+		d.Body = e.body()
+		maps.Copy(d.Headers, binary(e))
+	case Debezium:
+		d.Body = envelope(e)
+	default:
+		d.Body = e.body()
+		maps.Copy(d.Headers, native(e))
+	}
+	for name, value := range c.Headers {
+		if d.Headers[strings.ToLower(name)], err = value.Execute(e); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// body is the payload of an event, or its row and what happened to that.
+func (e *Event) body() json.RawMessage {
+	if e.Row == nil {
+		return e.Payload
+	}
+	return object("op", e.Row.Op, "snapshot", e.Row.Snapshot, "row", e.Row.Data)
+}
+
+func native(e *Event) map[string]string {
+	headers := map[string]string{headerID: e.ID, headerType: e.Type}
+	present(headers, headerOrigin, e.Origin)
+	present(headers, headerKey, e.Key)
+	if !e.Time.IsZero() {
+		headers[headerTime] = stamp(e.Time)
+	}
+	return headers
+}
+
+// binary are the attributes of CloudEvents 1.0 in headers, as its binding for HTTP has them. Other bindings rename them.
+func binary(e *Event) map[string]string {
+	headers := map[string]string{"ce-specversion": "1.0", "ce-id": e.ID, "ce-source": origin(e), "ce-type": kind(e)}
+	present(headers, "ce-subject", e.Key)
+	if !e.Time.IsZero() {
+		headers["ce-time"] = stamp(e.Time)
+	}
+	present(headers, "ce-traceparent", e.Trace)
+	return headers
+}
+
+// structured is the JSON form of CloudEvents 1.0.
+func structured(e *Event) []byte {
+	attributes := []any{"specversion", "1.0", "id", e.ID, "source", origin(e), "type", kind(e)}
+	if e.Key != "" {
+		attributes = append(attributes, "subject", e.Key)
+	}
+	if !e.Time.IsZero() {
+		attributes = append(attributes, "time", stamp(e.Time))
+	}
+	if e.Trace != "" {
+		attributes = append(attributes, "traceparent", e.Trace)
+	}
+	return object(append(attributes, "datacontenttype", jsonType, "data", e.body())...)
+}
+
+// envelope is the event as Debezium has a change of a table: of the outbox, which only has inserts, or of the stream table.
+func envelope(e *Event) []byte {
+	op, before, after := "c", json.RawMessage("null"), json.RawMessage("null")
+	switch {
+	case e.Row == nil:
+		headers, _ := json.Marshal(e.Headers)
+		after = object("id", e.ID, "created_at", stamp(e.Time), "event_type", e.Type, "aggregate_id", e.Key, "payload", e.Payload, "headers", json.RawMessage(headers))
+	case e.Row.Op == "T":
+		op = "t"
+	case e.Row.Op == "D":
+		op, before = "d", e.Row.Data
+	default:
+		after = e.Row.Data
+		if e.Row.Snapshot {
+			op = "r"
+		}
+	}
+	millis := e.Time.UnixMilli()
+	source := object("version", "1", "connector", "sluice", "name", origin(e), "ts_ms", millis, "snapshot", "false", "table", table(e), "event", e.ID)
+	return object("before", before, "after", after, "source", source, "op", op, "ts_ms", millis)
+}
+
+// table is the outbox or the stream table of an event: what its origin ends with.
+func table(e *Event) string { return e.Origin[strings.LastIndexByte(e.Origin, '/')+1:] }
+
+func origin(e *Event) string {
+	if e.Origin == "" {
+		return "/"
+	}
+	return e.Origin
+}
+
+func kind(e *Event) string {
+	if e.Type == "" {
+		return "event"
+	}
+	return e.Type
+}
+
+func present(headers map[string]string, name, value string) {
+	if value != "" {
+		headers[name] = value
+	}
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z07:00") }
+
+// object is a JSON object of names and values, in their order.
+func object(members ...any) json.RawMessage {
+	b := []byte{'{'}
+	for i := 0; i < len(members); i += 2 {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, _ := json.Marshal(members[i])
+		b = append(append(b, name...), ':')
+		value, isRaw := members[i+1].(json.RawMessage)
+		if !isRaw {
+			value, _ = json.Marshal(members[i+1])
+		}
+		if len(value) == 0 {
+			value = json.RawMessage("null")
+		}
+		b = append(b, value...)
+	}
+	return append(b, '}')
+}
