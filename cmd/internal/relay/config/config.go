@@ -1,6 +1,6 @@
 // Package config reads relay.yaml: pipelines from a source to a sink, with the positions of what is wrong.
 //
-// Files call downwards: load, check, config, brokers.
+// Files call downwards: load, check, config.
 package config
 
 import "github.com/pgsluice/sluice/generator/spec"
@@ -14,14 +14,6 @@ type Relay struct {
 	Listen     string     `yaml:"listen" jsonschema:"minLength=1" jsonschema_description:"Address that serves /metrics, /healthz and /readyz, such as 127.0.0.1:9464; default: none."`
 	Pipelines  []Pipeline `yaml:"pipelines" jsonschema:"required" jsonschema_description:"What is moved."`
 }
-
-// Values of Pipeline.Format.
-const (
-	Native            = "native"
-	CloudEvents       = "cloudevents"
-	CloudEventsBinary = "cloudevents-binary"
-	Debezium          = "debezium"
-)
 
 // Pipeline moves events from one source to one sink.
 type Pipeline struct {
@@ -49,8 +41,9 @@ type Retry struct {
 // Source is where events come from: one of its fields is given.
 type Source struct {
 	spec.Place `yaml:"-"`
-	Outbox     *Outbox     `yaml:"outbox" jsonschema_description:"An outbox, by a consumer group."`
-	File       *FileSource `yaml:"file" jsonschema_description:"A file with a JSON document in each line, or standard input."`
+	Outbox     *Outbox        `yaml:"outbox" jsonschema_description:"An outbox, by a consumer group."`
+	File       *FileSource    `yaml:"file" jsonschema_description:"A file with a JSON document in each line, or standard input."`
+	Webhook    *WebhookSource `yaml:"webhook" jsonschema_description:"Requests that others send, each with a document."`
 }
 
 // Sink is where events go: one of its fields is given.
@@ -75,6 +68,7 @@ type Outbox struct {
 	Name          string        `yaml:"name" jsonschema:"required,minLength=1" jsonschema_description:"The outbox's or the stream table's name."`
 	Group         string        `yaml:"group" jsonschema:"required,minLength=1,maxLength=63" jsonschema_description:"The consumer group. Several relays share one."`
 	Consumer      string        `yaml:"consumer" jsonschema:"minLength=1" jsonschema_description:"This process's name in the group, which no other has at the same time; default: the host's name."`
+	Origin        string        `yaml:"origin" jsonschema:"minLength=1" jsonschema_description:"What events say where they come from; default: the header source of each, or else /<extension>/<outbox>."`
 	Create        string        `yaml:"create" jsonschema:"enum=latest,enum=earliest" jsonschema_description:"Creates the group where it is missing, to begin there; default: a missing group is an error."`
 	EventTypes    []spec.Text   `yaml:"event_types" jsonschema_description:"Types of events that are taken; default: all."`
 	Visibility    spec.Duration `yaml:"visibility" jsonschema:"default=30s" jsonschema_description:"Lease of a batch, which is extended while the sink is slow; after a crash others get the events when it is over."`
@@ -85,6 +79,12 @@ type Outbox struct {
 	Notifications bool          `yaml:"notifications" jsonschema:"default=true" jsonschema_description:"Listens for new events. Needs a connection that no transaction-pooling proxy shares: false behind one."`
 }
 
+// Values of Inbox.As.
+const (
+	AsEvent    = "event"
+	AsDocument = "document"
+)
+
 // Inbox stores events in an inbox, each id once.
 type Inbox struct {
 	spec.Place `yaml:"-"`
@@ -92,6 +92,8 @@ type Inbox struct {
 	Database   string `yaml:"database" jsonschema:"minLength=1" jsonschema_description:"URL or key=value string of its database; default: that of the relay."`
 	Schema     string `yaml:"schema" jsonschema:"minLength=1,maxLength=63" jsonschema_description:"Schema of its extension; default: that of the relay."`
 	As         string `yaml:"as" jsonschema:"default=event,enum=event,enum=document" jsonschema_description:"event: the relay reads documents. document: an inbox with wire_format reads them itself, and keeps in quarantine those it cannot."`
+	Sequence   string `yaml:"sequence" jsonschema:"minLength=1" jsonschema_description:"Template of the sequence, of an inbox with ordering by one."`
+	Priority   string `yaml:"priority" jsonschema:"minLength=1" jsonschema_description:"Template of the priority, of an inbox whose senders give one."`
 }
 
 // FileSource reads documents from a file.
@@ -128,6 +130,17 @@ type Webhook struct {
 	Timeout     spec.Duration `yaml:"timeout" jsonschema:"default=10s" jsonschema_description:"How long an answer may take."`
 	Concurrency int           `yaml:"concurrency" jsonschema:"default=8,minimum=1,maximum=1000" jsonschema_description:"Requests at once; those of one key follow each other."`
 	TLS         TLS           `yaml:"tls" jsonschema_description:"Certificates."`
+}
+
+// WebhookSource receives a request for each event, and answers when the sink has it.
+type WebhookSource struct {
+	spec.Place `yaml:"-"`
+	Listen     string        `yaml:"listen" jsonschema:"required,minLength=1" jsonschema_description:"Address, such as 127.0.0.1:8080."`
+	Path       string        `yaml:"path" jsonschema:"default=/,minLength=1" jsonschema_description:"The path of requests; others are answered by 404."`
+	Secret     string        `yaml:"secret" jsonschema:"minLength=1" jsonschema_description:"Requests must be signed with it, as Standard Webhooks has it."`
+	MaxBytes   int           `yaml:"max_bytes" jsonschema:"default=1048576,minimum=1,maximum=1073741824" jsonschema_description:"Size of a request's body, at most."`
+	Timeout    spec.Duration `yaml:"timeout" jsonschema:"default=10s" jsonschema_description:"How long a request waits for the sink, before it is answered by 503."`
+	TLS        TLS           `yaml:"tls" jsonschema_description:"The server's certificate and key; ca: those that clients must have."`
 }
 
 // TLS are certificates of a connection. The other side's is always verified.

@@ -1,0 +1,131 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
+	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+// check adds what is wrong with the meaning of a configuration.
+func (r *Relay) check(errs *diag.List) {
+	if len(r.Pipelines) == 0 && r.Given("pipelines") {
+		errs.Add(diag.Error{Pos: r.Field("pipelines"), Code: "no-pipeline", Message: "there is no pipeline", Hint: "add one with name, from and to"})
+	}
+	names := map[string]diag.Pos{}
+	for i := range r.Pipelines {
+		p := &r.Pipelines[i]
+		at := p.Field("name")
+		if first, taken := names[p.Name]; taken {
+			errs.Add(diag.Error{Pos: at, Code: "duplicate-name", Message: fmt.Sprintf("a second pipeline has the name %q", p.Name),
+				Also: []diag.Note{{Pos: first, Message: "the first one is here"}}})
+		}
+		names[p.Name] = at
+		p.check(errs)
+	}
+}
+
+func (p *Pipeline) check(errs *diag.List) {
+	from, to := one(p.From, p.From.Place, "from", errs), p.To.check("to", errs)
+	c := checker{errs}
+	c.template(p.Place, "key", p.Key)
+	for _, text := range p.Headers {
+		c.template(p.Place, "headers", text)
+	}
+	if p.DeadLetters != nil {
+		p.DeadLetters.check("dead_letters", errs)
+	}
+	quarantines := p.To.Inbox != nil && p.To.Inbox.As == AsDocument
+	switch {
+	case from == "" || to == "":
+	case from == "outbox":
+		p.From.Outbox.check(errs)
+	case p.DeadLetters == nil && !quarantines:
+		errs.Add(diag.Error{Pos: p.At, Code: "no-dead-letters", Message: fmt.Sprintf("pipeline %s says not where events go that can never be delivered", p.Name),
+			Hint: "add dead_letters: with a sink, such as file: {path: dead.jsonl}"})
+	case p.Workers > 1:
+		errs.Add(diag.Error{Pos: p.Field("workers"), Code: "no-workers", Message: "only a pipeline from an outbox has several workers"})
+	}
+	if quarantines && from == "outbox" && p.Format == wire.Native {
+		errs.Add(diag.Error{Pos: p.To.Inbox.Field("as"), Code: "no-wire-format", Message: "an inbox reads documents of the formats cloudevents and debezium, and this pipeline has native ones",
+			Hint: "set format: or leave out as:"})
+	}
+}
+
+func (o *Outbox) check(errs *diag.List) {
+	if v := time.Duration(o.Visibility); v < time.Second || v%time.Second != 0 {
+		errs.Add(diag.Error{Pos: o.Field("visibility"), Code: "bad-value", Message: "visibility must be a whole number of seconds, 1s at least"})
+	}
+	if o.PollEvery == 0 {
+		errs.Add(diag.Error{Pos: o.Field("poll_every"), Code: "bad-value", Message: "poll_every must be above 0"})
+	}
+}
+
+func (s *Sink) check(what string, errs *diag.List) string {
+	kind := one(*s, s.Place, what, errs)
+	c := checker{errs}
+	if place, field, text := s.Address(); field != "" {
+		c.template(place, field, text)
+	}
+	switch {
+	case kind == "inbox":
+		c.template(s.Inbox.Place, "sequence", s.Inbox.Sequence)
+		c.template(s.Inbox.Place, "priority", s.Inbox.Priority)
+	case kind == "webhook":
+		s.Webhook.check(errs)
+	}
+	return kind
+}
+
+func (w *Webhook) check(errs *diag.List) {
+	head, _, _ := strings.Cut(w.URL, "{{")
+	scheme, rest, ok := strings.Cut(head, "://")
+	host, _, hasPath := strings.Cut(rest, "/")
+	if !ok || scheme != "http" && scheme != "https" || host == "" || !hasPath && head != w.URL {
+		errs.Add(diag.Error{Pos: w.Field("url"), Code: "bad-url", Message: "url must begin with http:// or https:// and a host without a template"})
+	}
+}
+
+// one returns which of the fields of a source or sink is given, and complains unless it is one.
+func one(kinds any, place spec.Place, what string, errs *diag.List) string {
+	v, given, known := reflect.ValueOf(kinds), []string(nil), []string(nil)
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("yaml")
+		if name == "-" {
+			continue
+		}
+		known = append(known, name)
+		if !v.Field(i).IsNil() || place.Given(name) {
+			given = append(given, name)
+		}
+	}
+	switch len(given) {
+	case 1:
+		return given[0]
+	case 0:
+		errs.Add(diag.Error{Pos: place.At, Code: "no-kind", Message: fmt.Sprintf("%s has no kind", what), Hint: "it is one of: " + strings.Join(known, ", ")})
+	default:
+		errs.Add(diag.Error{Pos: place.At, Code: "several-kinds", Message: fmt.Sprintf("%s has several kinds: %s", what, strings.Join(given, ", ")), Hint: "make a pipeline for each"})
+	}
+	return ""
+}
+
+type checker struct{ errs *diag.List }
+
+func (c checker) template(place spec.Place, field, text string) {
+	if _, err := wire.ParseTemplate(text); err != nil {
+		c.errs.Add(diag.Error{Pos: place.Field(field), Code: "bad-template", Message: err.Error()})
+	}
+}
+
+// Address is the template of where documents go within a sink, the field that holds it, and its place.
+func (s *Sink) Address() (place spec.Place, field, text string) {
+	if s.Webhook != nil {
+		return s.Webhook.Place, "url", s.Webhook.URL
+	}
+	return place, "", ""
+}
