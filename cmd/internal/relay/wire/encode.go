@@ -62,12 +62,12 @@ func (c *Encoder) Encode(e *Event) (*Document, error) {
 	case CloudEvents:
 		d.ContentType, d.Body = "application/cloudevents+json", structured(e)
 	case CloudEventsBinary:
-		d.Body = e.body()
+		d.Body = e.Body()
 		maps.Copy(d.Headers, binary(e))
 	case Debezium:
 		d.Body = envelope(e)
 	default:
-		d.Body = e.body()
+		d.Body = e.Body()
 		maps.Copy(d.Headers, native(e))
 	}
 	for name, value := range c.Headers {
@@ -78,8 +78,8 @@ func (c *Encoder) Encode(e *Event) (*Document, error) {
 	return d, nil
 }
 
-// body is the payload of an event, or its row and what happened to that.
-func (e *Event) body() json.RawMessage {
+// Body is the payload of an event, or its row and what happened to that.
+func (e *Event) Body() json.RawMessage {
 	if e.Row == nil {
 		return e.Payload
 	}
@@ -119,7 +119,7 @@ func structured(e *Event) []byte {
 	if e.Trace != "" {
 		attributes = append(attributes, "traceparent", e.Trace)
 	}
-	return object(append(attributes, "datacontenttype", jsonType, "data", e.body())...)
+	return object(append(attributes, "datacontenttype", jsonType, "data", e.Body())...)
 }
 
 // envelope is the event as Debezium has a change of a table: of the outbox, which only has inserts, or of the stream table.

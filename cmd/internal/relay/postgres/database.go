@@ -1,0 +1,90 @@
+// Package postgres takes events from outboxes and stores events in inboxes.
+//
+// Files call downwards: outbox, settle, poll, parts, inbox, listen, holder, database.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Database is the extension of a schema, in one database.
+type Database struct {
+	pool   *pgxpool.Pool
+	schema string // quoted
+}
+
+// Open prepares connections; none is made before one is used. They prepare no named statements, so that transaction-pooling proxies can be between.
+func Open(dsn, schema string, connections int) (*Database, error) {
+	c, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, errors.New("invalid database: neither a URL nor a key=value string of PostgreSQL") // the parser's error may show the password
+	}
+	c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	if c.ConnConfig.RuntimeParams["application_name"] == "" {
+		c.ConnConfig.RuntimeParams["application_name"] = "sluice relay"
+	}
+	c.MaxConns = int32(connections)
+	pool, err := pgxpool.NewWithConfig(context.Background(), c)
+	if err != nil {
+		return nil, plain(err)
+	}
+	return &Database{pool: pool, schema: pgx.Identifier{schema}.Sanitize()}, nil
+}
+
+// Close ends all connections.
+func (d *Database) Close() { d.pool.Close() }
+
+// sql puts the schema in the place of %s.
+func (d *Database) sql(text string) string { return strings.ReplaceAll(text, "%s", d.schema) }
+
+// Check says whether the database can be reached and has the extension.
+func (d *Database) Check(ctx context.Context) error {
+	var there bool
+	err := d.pool.QueryRow(ctx, "select to_regclass($1) is not null", d.schema+".pgt_extension").Scan(&there)
+	if err == nil && !there {
+		return fmt.Errorf("schema %s has no extension of sluice", d.schema)
+	}
+	return plain(err)
+}
+
+// exec runs a statement with the schema in the place of %s.
+func (d *Database) exec(ctx context.Context, sql string, args ...any) error {
+	_, err := d.pool.Exec(ctx, d.sql(sql), args...)
+	return plain(err)
+}
+
+// Failure is an error of the server.
+type Failure struct{ Message, Detail, Code string }
+
+func (f Failure) Error() string {
+	if f.Detail == "" {
+		return fmt.Sprintf("%s (SQLSTATE %s)", f.Message, f.Code)
+	}
+	return fmt.Sprintf("%s: %s (SQLSTATE %s)", f.Message, f.Detail, f.Code)
+}
+
+// plain is an error without the connection string, which may hold a password.
+func plain(err error) error {
+	var failed *pgconn.PgError
+	var refused *pgconn.ConnectError
+	switch {
+	case errors.As(err, &failed):
+		return Failure{failed.Message, failed.Detail, failed.Code}
+	case errors.As(err, &refused):
+		return fmt.Errorf("cannot connect to database %s at %s: %w", refused.Config.Database, refused.Config.Host, errors.Unwrap(refused))
+	}
+	return err
+}
+
+// isLost reports whether a lease went to another consumer.
+func isLost(err error) bool {
+	var failed Failure
+	return errors.As(err, &failed) && failed.Code == "55000" && strings.HasPrefix(failed.Message, "lease lost")
+}

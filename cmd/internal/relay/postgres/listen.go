@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Listener wakes those that wait for new rows of outboxes, over a connection of its own.
+type Listener struct {
+	mu      sync.Mutex
+	waiting map[string][]chan struct{}
+}
+
+// Wake returns a channel that has an element when an outbox may have new rows.
+func (l *Listener) Wake(outboxTable string) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	wake := make(chan struct{}, 1)
+	if l.waiting == nil {
+		l.waiting = map[string][]chan struct{}{}
+	}
+	l.waiting[outboxTable] = append(l.waiting[outboxTable], wake)
+	return wake
+}
+
+// Run listens until ctx ends. Without a connection there are no wakes, and consumers poll.
+func (l *Listener) Run(ctx context.Context, db *Database, log *slog.Logger) {
+	for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, time.Minute) {
+		began := time.Now()
+		if err := l.listen(ctx, db); ctx.Err() == nil {
+			log.Warn("no notifications; polling alone", "error", plain(err))
+		}
+		if time.Since(began) > time.Minute {
+			pause = time.Second
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (l *Listener) listen(ctx context.Context, db *Database) error {
+	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, "listen pgtrickle_outbox_new"); err != nil {
+		return err
+	}
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		l.wake(n.Payload)
+	}
+}
+
+func (l *Listener) wake(outboxTable string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, wake := range l.waiting[outboxTable] {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+}

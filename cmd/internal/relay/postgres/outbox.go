@@ -1,0 +1,141 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
+)
+
+// Outbox is a consumer of a group of an outbox. It is a wire.Source.
+type Outbox struct {
+	db       *Database
+	c        *config.Outbox
+	consumer string
+	batch    int
+	wake     <-chan struct{}
+	log      *slog.Logger
+	catalog  catalogRow
+	origin   string
+
+	rows   []*row // granted and not settled, in the order of ids
+	lease  int64
+	holder holder
+	beat   time.Time // when it last showed that it is alive
+}
+
+// catalogRow is what the catalog says of an outbox.
+type catalogRow struct {
+	name, kind, table, notified, deltas string
+	streamTable                         string // its name alone; empty for events
+	extension                           string
+}
+
+// NewOutbox looks at the outbox and its group. An element of wake ends the pause between polls that find nothing.
+func NewOutbox(ctx context.Context, db *Database, c *config.Outbox, consumer string, batch int, wake <-chan struct{}, log *slog.Logger) (*Outbox, error) {
+	catalog, err := db.outbox(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	o := &Outbox{db: db, c: c, consumer: consumer, batch: batch, wake: wake, log: log, catalog: catalog, origin: c.Origin}
+	if o.origin == "" {
+		o.origin = "/" + catalog.extension + "/" + catalog.name
+	}
+	o.holder.extend = o.extend
+	return o, nil
+}
+
+// CheckOutbox says whether an outbox and its group are there. It creates the group where the configuration says so.
+func (d *Database) CheckOutbox(ctx context.Context, c *config.Outbox) error {
+	_, err := d.outbox(ctx, c)
+	return err
+}
+
+// outbox reads the catalog, by the name of an outbox or of a stream table that has one, and has the group.
+func (d *Database) outbox(ctx context.Context, c *config.Outbox) (o catalogRow, err error) {
+	err = d.pool.QueryRow(ctx, d.sql(`
+		select c.outbox_name, c.kind, format('%I.%I', c.outbox_schema, c.outbox_table_name), c.outbox_table_name::text,
+		       coalesce(format('%I.%I', c.outbox_schema, c.delta_rows_table_name), ''), coalesce(c.pgt_name, ''), e.name
+		from %s.pgt_outbox_config c, %s.pgt_extension e
+		where $1 in (c.outbox_name, c.stream_table, c.pgt_name)`), c.Name).Scan(&o.name, &o.kind, &o.table, &o.notified, &o.deltas, &o.streamTable, &o.extension)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return o, fmt.Errorf("outbox not found: %s, in schema %s", c.Name, d.schema)
+	}
+	if err != nil {
+		return o, plain(err)
+	}
+	var of string
+	err = d.pool.QueryRow(ctx, d.sql("select g.outbox_name from %s.pgt_consumer_groups g where g.group_name = $1"), c.Group).Scan(&of)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows) && c.Create != "":
+		return o, d.exec(ctx, "select %s.create_consumer_group($1, $2, $3)", c.Group, o.name, c.Create)
+	case errors.Is(err, pgx.ErrNoRows):
+		return o, fmt.Errorf("consumer group not found: %s; create it by create_consumer_group(), in the spec, or by create: in the configuration", c.Group)
+	case err == nil && of != o.name:
+		return o, fmt.Errorf("consumer group %s is one of outbox %s, not of %s", c.Group, of, o.name)
+	}
+	return o, plain(err)
+}
+
+// Receive implements wire.Source.
+func (o *Outbox) Receive(ctx context.Context) ([]*wire.Event, error) {
+	for {
+		events, err := o.next(ctx)
+		if err != nil || len(events) > 0 {
+			return events, err
+		}
+		if err := o.poll(ctx); err != nil {
+			return nil, err
+		}
+		if len(o.rows) > 0 {
+			continue
+		}
+		if err := o.rest(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// rest waits for a notification or the next poll. Polls that find nothing leave no trace, so a heartbeat shows that the consumer is alive.
+func (o *Outbox) rest(ctx context.Context) error {
+	if time.Since(o.beat) > 20*time.Second {
+		o.beat = time.Now()
+		if err := o.db.exec(ctx, "select %s.consumer_heartbeat($1, $2)", o.c.Group, o.consumer); err != nil {
+			return err
+		}
+	}
+	timer := time.NewTimer(time.Duration(o.c.PollEvery))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-o.wake:
+	case <-timer.C:
+	}
+	return nil
+}
+
+// Close gives back what is not settled and leaves the group, so that no alert expects this consumer.
+func (o *Outbox) Close(ctx context.Context) error {
+	o.holder.stop()
+	o.rows = nil
+	return o.db.exec(ctx, "select %s.leave_group($1, $2)", o.c.Group, o.consumer)
+}
+
+// extend extends the lease of the rows in progress.
+func (o *Outbox) extend(ctx context.Context, lease int64) error {
+	err := o.db.exec(ctx, "select %s.extend_lease($1, $2, $3, $4), %s.consumer_heartbeat($1, $2)", o.c.Group, o.consumer, o.seconds(), lease)
+	if err != nil && !isLost(err) && ctx.Err() == nil {
+		o.log.Warn("lease not extended", "error", err)
+	}
+	return err
+}
+
+// seconds is the visibility of leases.
+func (o *Outbox) seconds() int { return int(time.Duration(o.c.Visibility) / time.Second) }
