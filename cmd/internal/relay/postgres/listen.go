@@ -12,19 +12,23 @@ import (
 // Listener wakes those that wait for new rows of outboxes, over a connection of its own.
 type Listener struct {
 	mu      sync.Mutex
-	waiting map[string][]chan struct{}
+	waiting map[string]map[string]chan struct{} // by the outbox's table and the consumer
 }
 
-// Wake returns a channel that has an element when an outbox may have new rows.
-func (l *Listener) Wake(outboxTable string) <-chan struct{} {
+// wakes returns the channel of a consumer, which has an element when the outbox may have new rows.
+func (l *Listener) wakes(outboxTable, consumer string) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	wake := make(chan struct{}, 1)
 	if l.waiting == nil {
-		l.waiting = map[string][]chan struct{}{}
+		l.waiting = map[string]map[string]chan struct{}{}
 	}
-	l.waiting[outboxTable] = append(l.waiting[outboxTable], wake)
-	return wake
+	if l.waiting[outboxTable] == nil {
+		l.waiting[outboxTable] = map[string]chan struct{}{}
+	}
+	if l.waiting[outboxTable][consumer] == nil {
+		l.waiting[outboxTable][consumer] = make(chan struct{}, 1)
+	}
+	return l.waiting[outboxTable][consumer]
 }
 
 // Run listens until ctx ends. Without a connection there are no wakes, and consumers poll.

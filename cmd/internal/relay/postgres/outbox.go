@@ -37,13 +37,13 @@ type catalogRow struct {
 	extension                           string
 }
 
-// NewOutbox looks at the outbox and its group. An element of wake ends the pause between polls that find nothing.
-func NewOutbox(ctx context.Context, db *Database, c *config.Outbox, consumer string, batch int, wake <-chan struct{}, log *slog.Logger) (*Outbox, error) {
+// NewOutbox looks at the outbox and its group. Notifications that the listener gets end the pause between polls that find nothing.
+func NewOutbox(ctx context.Context, db *Database, c *config.Outbox, consumer string, batch int, listener *Listener, log *slog.Logger) (*Outbox, error) {
 	catalog, err := db.outbox(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	o := &Outbox{db: db, c: c, consumer: consumer, batch: batch, wake: wake, log: log, catalog: catalog, origin: c.Origin}
+	o := &Outbox{db: db, c: c, consumer: consumer, batch: batch, wake: listener.wakes(catalog.notified, c.Group+"/"+consumer), log: log, catalog: catalog, origin: c.Origin}
 	if o.origin == "" {
 		o.origin = "/" + catalog.extension + "/" + catalog.name
 	}

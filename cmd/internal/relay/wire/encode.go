@@ -86,10 +86,16 @@ func (e *Event) Body() json.RawMessage {
 	return object("op", e.Row.Op, "snapshot", e.Row.Snapshot, "row", e.Row.Data)
 }
 
+// SetNative sets the headers of the native format.
+func SetNative(headers map[string]string, id, origin, kind, key string) {
+	for name, value := range map[string]string{headerID: id, headerOrigin: origin, headerType: kind, headerKey: key} {
+		present(headers, name, value)
+	}
+}
+
 func native(e *Event) map[string]string {
-	headers := map[string]string{headerID: e.ID, headerType: e.Type}
-	present(headers, headerOrigin, e.Origin)
-	present(headers, headerKey, e.Key)
+	headers := map[string]string{}
+	SetNative(headers, e.ID, e.Origin, e.Type, e.Key)
 	if !e.Time.IsZero() {
 		headers[headerTime] = stamp(e.Time)
 	}

@@ -92,6 +92,15 @@ type Rejected struct{ Err error }
 func (r Rejected) Error() string { return r.Err.Error() }
 func (r Rejected) Unwrap() error { return r.Err }
 
+// Later is the error of an event that is not to be sent before a time has passed.
+type Later struct {
+	Err   error
+	After time.Duration
+}
+
+func (l Later) Error() string { return l.Err.Error() }
+func (l Later) Unwrap() error { return l.Err }
+
 // Reject makes an error of an event that no attempt can deliver.
 func Reject(format string, args ...any) error { return Rejected{fmt.Errorf(format, args...)} }
 
