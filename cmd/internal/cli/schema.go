@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
@@ -10,7 +11,19 @@ func newSchema() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "schema",
 		Short: "Schemas that specs refer to",
-	}, newSchemaPull(), newSchemaSpec())
+	}, newSchemaPull(), newSchemaSpec(), newSchemaRelay())
+}
+
+func newSchemaRelay() *cobra.Command {
+	return &cobra.Command{
+		Use:   "relay",
+		Short: "Prints the JSON Schema of relay.yaml",
+		Args:  cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(config.JSONSchema())
+			return err
+		}),
+	}
 }
 
 func newSchemaSpec() *cobra.Command {

@@ -32,6 +32,8 @@ func (r *Relay) check(errs *diag.List) {
 func (p *Pipeline) check(errs *diag.List) {
 	from, to := one(p.From, p.From.Place, "from", errs), p.To.check("to", errs)
 	c := checker{errs}
+	c.template(p.Place, "id", p.ID)
+	c.template(p.Place, "type", p.Type)
 	c.template(p.Place, "key", p.Key)
 	for _, text := range p.Headers {
 		c.template(p.Place, "headers", text)
@@ -44,7 +46,7 @@ func (p *Pipeline) check(errs *diag.List) {
 	case from == "" || to == "":
 	case from == "outbox":
 		p.From.Outbox.check(errs)
-	case p.DeadLetters == nil && !quarantines:
+	case p.DeadLetters == nil && !quarantines && !p.From.Refuses():
 		errs.Add(diag.Error{Pos: p.At, Code: "no-dead-letters", Message: fmt.Sprintf("pipeline %s says not where events go that can never be delivered", p.Name),
 			Hint: "add dead_letters: with a sink, such as file: {path: dead.jsonl}"})
 	case p.Workers > 1:
@@ -55,6 +57,9 @@ func (p *Pipeline) check(errs *diag.List) {
 			Hint: "set format: or leave out as:"})
 	}
 }
+
+// Refuses reports whether the source itself has a place for events that can never be delivered: a group's dead letters, or the answer to a request.
+func (s *Source) Refuses() bool { return s.Outbox != nil || s.Webhook != nil }
 
 func (o *Outbox) check(errs *diag.List) {
 	if v := time.Duration(o.Visibility); v < time.Second || v%time.Second != 0 {
@@ -88,6 +93,16 @@ func (w *Webhook) check(errs *diag.List) {
 	if !ok || scheme != "http" && scheme != "https" || host == "" || !hasPath && head != w.URL {
 		errs.Add(diag.Error{Pos: w.Field("url"), Code: "bad-url", Message: "url must begin with http:// or https:// and a host without a template"})
 	}
+}
+
+// Kind returns which of the fields of a source or sink is given.
+func Kind(kinds any) string {
+	for v, i := reflect.ValueOf(kinds), 0; i < v.NumField(); i++ {
+		if v.Field(i).Kind() == reflect.Pointer && !v.Field(i).IsNil() {
+			return v.Type().Field(i).Tag.Get("yaml")
+		}
+	}
+	return ""
 }
 
 // one returns which of the fields of a source or sink is given, and complains unless it is one.
@@ -128,4 +143,33 @@ func (s *Sink) Address() (place spec.Place, field, text string) {
 		return s.Webhook.Place, "url", s.Webhook.URL
 	}
 	return place, "", ""
+}
+
+// Same reports whether two configurations say the same, wherever they say it.
+func Same(a, b any) bool { return same(reflect.ValueOf(a), reflect.ValueOf(b)) }
+
+func same(a, b reflect.Value) bool {
+	switch {
+	case a.Type() == reflect.TypeFor[spec.Place]():
+		return true
+	case a.Kind() == reflect.Pointer:
+		return a.IsNil() == b.IsNil() && (a.IsNil() || same(a.Elem(), b.Elem()))
+	case a.Type() == reflect.TypeFor[spec.Text]():
+		return a.FieldByName("Value").Equal(b.FieldByName("Value"))
+	case a.Kind() == reflect.Struct:
+		for i := range a.NumField() {
+			if !same(a.Field(i), b.Field(i)) {
+				return false
+			}
+		}
+		return true
+	case a.Kind() == reflect.Slice:
+		for i := range a.Len() {
+			if a.Len() != b.Len() || !same(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return a.Len() == b.Len()
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
 }

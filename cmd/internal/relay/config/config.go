@@ -22,6 +22,8 @@ type Pipeline struct {
 	From        Source        `yaml:"from" jsonschema:"required" jsonschema_description:"Where events come from: one of the kinds."`
 	To          Sink          `yaml:"to" jsonschema:"required" jsonschema_description:"Where events go: one of the kinds."`
 	Format      string        `yaml:"format" jsonschema:"default=native,enum=native,enum=cloudevents,enum=cloudevents-binary,enum=debezium" jsonschema_description:"How events look outside of the database."`
+	ID          string        `yaml:"id" jsonschema:"minLength=1" jsonschema_description:"Template of the id that repeated deliveries are recognised by; default: the event's own."`
+	Type        string        `yaml:"type" jsonschema:"minLength=1" jsonschema_description:"Template of the type; default: the event's own."`
 	Key         string        `yaml:"key" jsonschema:"minLength=1" jsonschema_description:"Template of the key that events are kept in order by; default: the event's own."`
 	Headers     spec.Texts    `yaml:"headers" jsonschema_description:"Templates of headers that are added."`
 	Batch       int           `yaml:"batch" jsonschema:"default=500,minimum=1,maximum=100000" jsonschema_description:"Events that are taken at once, at most."`

@@ -37,8 +37,8 @@ type Source struct {
 }
 
 // NewSource opens a file behind the lines that were delivered.
-func NewSource(c *config.FileSource, format string, batch int, decode func(*wire.Document, wire.Place) *wire.Event) (*Source, error) {
-	s := &Source{c: c, decode: decode, format: format, batch: batch, file: io.NopCloser(os.Stdin)}
+func NewSource(c *config.FileSource, format string, batch int, stdin io.Reader, decode func(*wire.Document, wire.Place) *wire.Event) (*Source, error) {
+	s := &Source{c: c, decode: decode, format: format, batch: batch, file: io.NopCloser(stdin)}
 	if c.Path != "-" {
 		f, err := os.Open(c.Path)
 		if err != nil {

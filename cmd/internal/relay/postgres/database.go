@@ -1,6 +1,6 @@
 // Package postgres takes events from outboxes and stores events in inboxes.
 //
-// Files call downwards: outbox, settle, poll, parts, inbox, listen, holder, database.
+// Files call downwards: peek, outbox, settle, poll, parts, inbox, listen, holder, database.
 package postgres
 
 import (

@@ -30,6 +30,9 @@ type Outbox struct {
 	beat   time.Time // when it last showed that it is alive
 }
 
+// ErrNoGroup is the error of an outbox whose consumer group is not there.
+var ErrNoGroup = errors.New("consumer group not found")
+
 // catalogRow is what the catalog says of an outbox.
 type catalogRow struct {
 	name, kind, table, notified, deltas string
@@ -76,7 +79,7 @@ func (d *Database) outbox(ctx context.Context, c *config.Outbox) (o catalogRow, 
 	case errors.Is(err, pgx.ErrNoRows) && c.Create != "":
 		return o, d.exec(ctx, "select %s.create_consumer_group($1, $2, $3)", c.Group, o.name, c.Create)
 	case errors.Is(err, pgx.ErrNoRows):
-		return o, fmt.Errorf("consumer group not found: %s; create it by create_consumer_group(), in the spec, or by create: in the configuration", c.Group)
+		return o, fmt.Errorf("%w: %s; create it by create_consumer_group(), in the spec, or by create: in the configuration", ErrNoGroup, c.Group)
 	case err == nil && of != o.name:
 		return o, fmt.Errorf("consumer group %s is one of outbox %s, not of %s", c.Group, of, o.name)
 	}

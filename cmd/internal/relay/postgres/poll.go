@@ -40,11 +40,7 @@ const pollQuery = `
 
 // poll asks for rows. What it got before an error comes again with the next poll.
 func (o *Outbox) poll(ctx context.Context) error {
-	var types []string
-	for _, t := range o.c.EventTypes {
-		types = append(types, t.Value)
-	}
-	rows, err := o.db.pool.Query(ctx, o.db.sql(pollQuery), o.c.Group, o.consumer, o.batch, o.seconds(), types, inlineBytes)
+	rows, err := o.db.pool.Query(ctx, o.db.sql(pollQuery), o.c.Group, o.consumer, o.batch, o.seconds(), o.types(), inlineBytes)
 	if err != nil {
 		return plain(err)
 	}
@@ -62,6 +58,14 @@ func (o *Outbox) poll(ctx context.Context) error {
 		o.holder.start(o.lease, time.Duration(o.c.Visibility)/3)
 	}
 	return plain(rows.Err())
+}
+
+// types are those that are asked for; nil is all.
+func (o *Outbox) types() (types []string) {
+	for _, t := range o.c.EventTypes {
+		types = append(types, t.Value)
+	}
+	return types
 }
 
 // next makes events of the rows that are held and not read, up to a batch.

@@ -128,17 +128,25 @@ func (s *Source) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func document(r *http.Request, body []byte) *wire.Document {
 	d := &wire.Document{Address: r.URL.Path, Body: body, ContentType: r.Header.Get("Content-Type"), Headers: map[string]string{}}
 	for name, values := range r.Header {
-		switch name {
-		case "Authorization", "Cookie", "Proxy-Authorization": // are no part of the event
-		default:
-			d.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
+		if name = strings.ToLower(name); isOfEvent(name) {
+			d.Headers[name] = strings.Join(values, ", ")
 		}
 	}
-	d.ID = d.Headers[headerID]
+	d.ID = r.Header.Get(headerID)
 	if d.ID == "" {
-		d.ID = d.Headers["idempotency-key"]
+		d.ID = r.Header.Get("Idempotency-Key")
 	}
 	return d
+}
+
+// isOfEvent tells the headers of an event from those of the request.
+func isOfEvent(name string) bool {
+	for _, prefix := range []string{"event-", "ce-", "x-"} {
+		if strings.HasPrefix(name, prefix) {
+			return !strings.HasPrefix(name, "x-forwarded-")
+		}
+	}
+	return name == "traceparent"
 }
 
 // Receive implements wire.Source.

@@ -14,6 +14,9 @@ type Decoder struct {
 	Origin string // of events that say none, such as the broker's name of the stream
 }
 
+// errNoID is the problem of a document without id, which a template may give it.
+var errNoID = Reject("the document has no id; id: of the pipeline can make one of its content")
+
 // Decode makes the event of a document. What cannot be read is an event whose Problem says why. Where neither the format nor the broker gives an id, the
 // place is one.
 func (c Decoder) Decode(d *Document, place Place) *Event {
@@ -33,7 +36,7 @@ func (c Decoder) Decode(d *Document, place Place) *Event {
 		e.ID, e.Origin = fmt.Sprintf("%d/%d", place.Partition, place.Offset), c.Origin
 	}
 	if e.ID == "" && e.Problem == nil {
-		e.Problem = Reject("the document has no id")
+		e.Problem = errNoID
 	}
 	return e
 }

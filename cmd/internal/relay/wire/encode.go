@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"strings"
 	"time"
@@ -31,21 +32,19 @@ const jsonType = "application/json"
 type Encoder struct {
 	Format  string
 	Address Template
-	Key     *Template // default: the event's own
+	ID      *Template // nil: the event's own
+	Type    *Template // nil: the event's own
+	Key     *Template // nil: the event's own
 	Headers map[string]Template
 }
 
 // Encode makes the document of an event. Its errors are Rejected.
 func (c *Encoder) Encode(e *Event) (*Document, error) {
-	if e.Problem != nil {
+	if e.Problem != nil && (c.ID == nil || !errors.Is(e.Problem, errNoID)) {
 		return nil, e.Problem
 	}
-	if c.Key != nil {
-		key, err := c.Key.Execute(e)
-		if err != nil {
-			return nil, err
-		}
-		e.Key = key
+	if err := c.rename(e); err != nil {
+		return nil, err
 	}
 	address, err := c.Address.Execute(e)
 	if err != nil {
@@ -76,6 +75,31 @@ func (c *Encoder) Encode(e *Event) (*Document, error) {
 		}
 	}
 	return d, nil
+}
+
+// rename gives an event what templates make of it.
+func (c *Encoder) rename(e *Event) error {
+	var made [3]string
+	for i, t := range []*Template{c.ID, c.Type, c.Key} {
+		if t != nil {
+			var err error
+			if made[i], err = t.Execute(e); err != nil {
+				return err
+			}
+		}
+	}
+	if c.ID != nil {
+		if e.ID, e.Problem = made[0], nil; e.ID == "" {
+			return errNoID
+		}
+	}
+	if c.Type != nil {
+		e.Type = made[1]
+	}
+	if c.Key != nil {
+		e.Key = made[2]
+	}
+	return nil
 }
 
 // Body is the payload of an event, or its row and what happened to that.

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/cmd/internal/relay"
+	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/ivm/diag"
+)
+
+// relayOptions are flags of relay and of its subcommands.
+type relayOptions struct{ config, logFormat, logLevel string }
+
+func newRelay() *cobra.Command {
+	var o relayOptions
+	dry := 0
+	command := &cobra.Command{
+		Use:   "relay",
+		Short: "Moves events between outboxes, inboxes and brokers",
+		Long: "Runs the pipelines of a configuration until it is interrupted. It then finishes the events in progress and gives back the others.\n" +
+			"Several may run at once, and share consumer groups. A configuration that changes is read again, on SIGHUP too.",
+		Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			r, load, err := o.relay(cmd)
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("dry-run") {
+				if dry < 1 {
+					return exitError{exitUsage, "sluice: --dry-run is 1 at least\n"}
+				}
+				return databaseError(r.Dry(cmd.Context(), dry))
+			}
+			hangUp := make(chan os.Signal, 1)
+			signal.Notify(hangUp, syscall.SIGHUP)
+			defer signal.Stop(hangUp)
+			return databaseError(r.Run(cmd.Context(), relay.Watch(cmd.Context(), o.config, hangUp, load, r.Log)))
+		}),
+	}
+	flags := command.PersistentFlags()
+	flags.StringVarP(&o.config, "config", "c", "relay.yaml", "configuration `file`")
+	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
+	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	command.Flags().IntVar(&dry, "dry-run", 0, "print up to `n` documents that each pipeline from an outbox would send next, and send nothing")
+	command.AddCommand(newRelayCheck(&o))
+	return command
+}
+
+func newRelayCheck(o *relayOptions) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Says whether both ends of each pipeline can be reached, and moves nothing",
+		Args:  cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			r, _, err := o.relay(cmd)
+			if err != nil {
+				return err
+			}
+			return databaseError(r.Check(cmd.Context()))
+		}),
+	}
+}
+
+// relay reads the configuration. load reads it again.
+func (o *relayOptions) relay(cmd *cobra.Command) (r *relay.Relay, load func() (*config.Relay, error), err error) {
+	log, err := o.logger(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	load = func() (*config.Relay, error) {
+		c, errs := config.Load(o.config)
+		if !errs.Empty() {
+			return nil, errs
+		}
+		if given := option(cmd, "dsn"); given != "" {
+			c.Database = given
+		}
+		if c.Database == "" {
+			c.Database = os.Getenv("DATABASE_URL")
+		}
+		return c, nil
+	}
+	c, err := load()
+	var wrong *diag.List
+	if errors.As(err, &wrong) {
+		return nil, nil, exitError{exitInput, printed(wrong, "nothing was moved")}
+	}
+	return &relay.Relay{Config: c, Log: log, Stdin: cmd.InOrStdin(), Stdout: cmd.OutOrStdout()}, load, err
+}
+
+func (o *relayOptions) logger(cmd *cobra.Command) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
+		return nil, exitError{exitUsage, fmt.Sprintf("sluice: --log-level is debug, info, warn or error, not %q\n", o.logLevel)}
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch o.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), options)), nil
+	}
+	return nil, exitError{exitUsage, fmt.Sprintf("sluice: --log-format is text or json, not %q\n", o.logFormat)}
+}
+
+// databaseError is an error of what the command talks to.
+func databaseError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return exitError{exitDatabase, fmt.Sprintf("sluice: %v\n", err)}
+}

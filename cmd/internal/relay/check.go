@@ -1,0 +1,78 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/postgres"
+	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
+)
+
+const checkTimeout = 15 * time.Second
+
+// Check says of each pipeline whether both of its ends can be reached, and moves nothing. Its error names those that cannot.
+func (r *Relay) Check(ctx context.Context) (err error) {
+	r.meter = newMeter()
+	if r.database, err = postgres.Open(r.Config.Database, r.Config.Schema, 2); err != nil {
+		return err
+	}
+	defer r.database.Close()
+	failed := 0
+	for i := range r.Config.Pipelines {
+		c := &r.Config.Pipelines[i]
+		p := &pipeline{c: c, relay: r, log: r.Log, stats: r.meter.pipeline(c.Name)}
+		failed += report(r.Stdout, c.Name+": from "+config.Kind(c.From), p.checkSource(ctx))
+		failed += report(r.Stdout, c.Name+": to "+config.Kind(c.To), p.checkSink(ctx, &c.To))
+		if c.DeadLetters != nil {
+			failed += report(r.Stdout, c.Name+": dead letters to "+config.Kind(*c.DeadLetters), p.checkSink(ctx, c.DeadLetters))
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of the pipelines' ends cannot be used", failed)
+	}
+	return nil
+}
+
+func report(out io.Writer, what string, err error) (failed int) {
+	if err != nil {
+		fmt.Fprintf(out, "%s: %v\n", what, err)
+		return 1
+	}
+	fmt.Fprintf(out, "%s: ok\n", what)
+	return 0
+}
+
+// checkSource looks at an outbox and its group. Other sources are opened and closed again; nothing is received.
+func (p *pipeline) checkSource(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	if outbox := p.c.From.Outbox; outbox != nil {
+		look := *outbox
+		look.Create = ""
+		err := p.relay.database.CheckOutbox(ctx, &look)
+		if outbox.Create != "" && errors.Is(err, postgres.ErrNoGroup) {
+			return nil // it will be created
+		}
+		return err
+	}
+	source, err := p.source(ctx, 0)
+	if err != nil {
+		return err
+	}
+	return source.Close(ctx)
+}
+
+func (p *pipeline) checkSink(ctx context.Context, to *config.Sink) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	var sink wire.Sink
+	sink, err := p.sink(ctx, to)
+	if err != nil {
+		return err
+	}
+	return errors.Join(sink.Check(ctx), sink.Close(ctx))
+}

@@ -1,0 +1,201 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
+)
+
+// delivery sends the events of one worker.
+type delivery struct {
+	p       *pipeline
+	encoder *wire.Encoder
+	sink    wire.Sink
+	dead    wire.Sink // nil: the source's
+	inOrder bool
+}
+
+// errStopped is the outcome of events that a stop left.
+var errStopped = errors.New("the relay stops")
+
+// newDelivery opens the sinks.
+func (p *pipeline) newDelivery(ctx context.Context) (*delivery, error) {
+	d := &delivery{p: p}
+	var err error
+	if d.encoder, err = encoder(p.c, &p.c.To); err != nil {
+		return nil, err
+	}
+	if d.sink, err = p.sink(ctx, &p.c.To); err != nil {
+		return nil, err
+	}
+	_, d.inOrder = d.sink.(wire.InOrder)
+	if p.c.DeadLetters != nil {
+		if d.dead, err = p.sink(ctx, p.c.DeadLetters); err != nil {
+			return nil, errors.Join(err, d.sink.Close(ctx))
+		}
+	}
+	return d, nil
+}
+
+func (d *delivery) close(ctx context.Context) error {
+	err := d.sink.Close(ctx)
+	if d.dead != nil {
+		err = errors.Join(err, d.dead.Close(ctx))
+	}
+	return err
+}
+
+// deliver sends events until each was delivered or rejected. After ctx ended it goes on for the time of stop_within, but pauses no more.
+func (d *delivery) deliver(ctx context.Context, events []*wire.Event) []error {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(time.Duration(d.p.c.StopWithin), cancel) })()
+	d.p.stats.progress(len(events))
+	defer d.p.stats.progress(-len(events))
+	began := time.Now()
+	outcomes, documents := make([]error, len(events)), make([]*wire.Document, len(events))
+	pending := make([]int, 0, len(events))
+	for i, e := range events {
+		if documents[i], outcomes[i] = d.encoder.Encode(e); outcomes[i] == nil {
+			pending = append(pending, i)
+		}
+	}
+	d.retry(ctx, work, d.sink, documents, pending, outcomes)
+	d.bury(ctx, work, events, documents, outcomes)
+	d.p.stats.delivered(events, outcomes, time.Since(began))
+	return outcomes
+}
+
+// retry sends the pending documents until each has an outcome that lasts, or the relay stops.
+func (d *delivery) retry(ctx, work context.Context, sink wire.Sink, documents []*wire.Document, pending []int, outcomes []error) {
+	pause := backoff{c: d.p.c.Retry}
+	for len(pending) > 0 {
+		d.rounds(work, sink, documents, pending, outcomes)
+		failed, after := 0, time.Duration(0)
+		var problem error
+		for _, i := range pending {
+			err := outcomes[i]
+			if err == nil || wire.IsRejected(err) {
+				continue
+			}
+			var later wire.Later
+			if errors.As(err, &later) {
+				after = max(after, min(later.After, time.Hour))
+			}
+			pending[failed], failed, problem = i, failed+1, err
+		}
+		pending = pending[:failed]
+		if failed == 0 || ctx.Err() != nil {
+			return
+		}
+		next := max(pause.next(), after)
+		d.p.stats.failing(failed, problem)
+		d.p.log.Warn("not delivered; sending again", "events", failed, "after", next.String(), "error", problem)
+		sleep(ctx, next)
+	}
+}
+
+// rounds sends documents once. Those of one key follow each other, and none follows one that failed.
+func (d *delivery) rounds(ctx context.Context, sink wire.Sink, documents []*wire.Document, pending []int, outcomes []error) {
+	failed := map[string]bool{}
+	for rest := pending; len(rest) > 0; {
+		var round, next []int
+		used := map[string]bool{}
+		for _, i := range rest {
+			key := documents[i].Key
+			switch {
+			case d.inOrder || key == "" || !used[key] && !failed[key]:
+				used[key] = true
+				round = append(round, i)
+			case failed[key]:
+				outcomes[i] = errors.New("one before it of the same key was not delivered")
+			default:
+				next = append(next, i)
+			}
+		}
+		d.send(ctx, sink, documents, round, outcomes)
+		for _, i := range round {
+			if err := outcomes[i]; err != nil && !wire.IsRejected(err) && documents[i].Key != "" {
+				failed[documents[i].Key] = true
+			}
+		}
+		rest = next
+	}
+}
+
+// send is one call of the sink.
+func (d *delivery) send(ctx context.Context, sink wire.Sink, documents []*wire.Document, round []int, outcomes []error) {
+	if len(round) == 0 {
+		return
+	}
+	call := make([]*wire.Document, len(round))
+	for n, i := range round {
+		call[n] = documents[i]
+	}
+	errs := sink.Send(ctx, call)
+	for n, i := range round {
+		outcomes[i] = nil
+		if errs != nil {
+			outcomes[i] = errs[n]
+		}
+		if ctx.Err() != nil && outcomes[i] != nil && !wire.IsRejected(outcomes[i]) {
+			outcomes[i] = errStopped
+		}
+	}
+}
+
+// bury puts rejected events into the dead letters of the pipeline, after which they are done. If neither the pipeline nor the source has any, a rejected
+// event is tried until somebody helps.
+func (d *delivery) bury(ctx, work context.Context, events []*wire.Event, documents []*wire.Document, outcomes []error) {
+	var rejected []int
+	for i, err := range outcomes {
+		if wire.IsRejected(err) {
+			rejected = append(rejected, i)
+		}
+	}
+	switch {
+	case len(rejected) == 0 || d.dead == nil && d.p.c.From.Refuses():
+		return
+	case d.dead == nil:
+		for _, i := range rejected {
+			outcomes[i] = errors.New(outcomes[i].Error())
+		}
+		return
+	}
+	letters := make([]*wire.Document, len(events))
+	for _, i := range rejected {
+		letters[i] = letter(events[i], documents[i], outcomes[i], d.p.c.Name)
+		d.p.log.Warn("dead letter", "id", events[i].Unique(), "type", events[i].Type, "reason", outcomes[i])
+	}
+	buried := make([]error, len(events))
+	d.retry(ctx, work, d.dead, letters, append([]int(nil), rejected...), buried)
+	for _, i := range rejected {
+		outcomes[i] = buried[i]
+		d.p.stats.buried(buried[i])
+	}
+}
+
+// letter is the document of a dead letter: as the broker had it, or as the sink should have got it, and why it was rejected.
+func letter(e *wire.Event, d *wire.Document, reason error, pipeline string) *wire.Document {
+	l := &wire.Document{Event: e, Key: e.Key, ID: e.Unique(), ContentType: "application/json", Headers: map[string]string{}}
+	switch {
+	case e.Raw != nil:
+		l.Body, l.ContentType, l.Headers = e.Raw.Body, e.Raw.ContentType, clone(e.Raw.Headers)
+	case d != nil:
+		l.Body, l.ContentType, l.Headers = d.Body, d.ContentType, clone(d.Headers)
+	default:
+		l.Body = e.Body()
+	}
+	l.Headers["dead-letter-reason"], l.Headers["dead-letter-pipeline"] = reason.Error(), pipeline
+	return l
+}
+
+func clone(headers map[string]string) map[string]string {
+	c := make(map[string]string, len(headers)+2)
+	for name, value := range headers {
+		c[name] = value
+	}
+	return c
+}

@@ -1,0 +1,136 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/file"
+	"github.com/pgsluice/sluice/cmd/internal/relay/postgres"
+	"github.com/pgsluice/sluice/cmd/internal/relay/webhook"
+	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
+)
+
+// source opens the source of a worker of a pipeline.
+func (p *pipeline) source(ctx context.Context, n int) (wire.Source, error) {
+	decode := func(origin string) func(*wire.Document, wire.Place) *wire.Event {
+		return wire.Decoder{Format: p.c.Format, Origin: origin}.Decode
+	}
+	from := &p.c.From
+	switch {
+	case from.Outbox != nil:
+		consumer, err := p.consumer(n)
+		if err != nil {
+			return nil, err
+		}
+		return opened(postgres.NewOutbox(ctx, p.relay.database, from.Outbox, consumer, p.c.Batch, p.relay.listener, p.log))
+	case from.File != nil:
+		return opened(file.NewSource(from.File, p.c.Format, p.c.Batch, p.relay.Stdin, decode("/"+from.File.Path)))
+	case from.Webhook != nil:
+		return opened(webhook.NewSource(from.Webhook, p.c.Batch, decode(from.Webhook.Path)))
+	}
+	return nil, errors.New("the pipeline has no source")
+}
+
+// opened keeps a nil pointer from becoming an interface that is not nil.
+func opened[S wire.Source](s S, err error) (wire.Source, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// consumer is the name of a worker in the consumer group.
+func (p *pipeline) consumer(n int) (string, error) {
+	name := p.c.From.Outbox.Consumer
+	if name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return "", fmt.Errorf("the host has no name; set consumer: of the outbox: %w", err)
+		}
+		name = host + "/" + p.c.Name
+	}
+	if p.c.Workers > 1 {
+		name = fmt.Sprintf("%s/%d", name, n)
+	}
+	return name, nil
+}
+
+// sink opens a sink.
+func (p *pipeline) sink(_ context.Context, to *config.Sink) (wire.Sink, error) {
+	switch {
+	case to.Inbox != nil:
+		return p.inbox(to.Inbox)
+	case to.File != nil:
+		return file.NewSink(to.File.Path, p.c.Format)
+	case to.Stdout != nil:
+		return file.NewStream(p.relay.Stdout, p.c.Format), nil
+	case to.Null != nil:
+		return discard{}, nil
+	case to.Webhook != nil:
+		return webhook.NewSink(to.Webhook)
+	}
+	return nil, errors.New("the pipeline has no sink")
+}
+
+func (p *pipeline) inbox(c *config.Inbox) (wire.Sink, error) {
+	db, own := p.relay.database, c.Database != "" || c.Schema != "" && c.Schema != p.relay.Config.Schema
+	if own {
+		dsn, schema := c.Database, c.Schema
+		if dsn == "" {
+			dsn = p.relay.Config.Database
+		}
+		if schema == "" {
+			schema = p.relay.Config.Schema
+		}
+		var err error
+		if db, err = postgres.Open(dsn, schema, p.c.Workers); err != nil {
+			return nil, err
+		}
+	}
+	i, err := postgres.NewInbox(db, c, own)
+	if err != nil {
+		return nil, err
+	}
+	i.Duplicates = p.stats.duplicates
+	return i, nil
+}
+
+// encoder makes documents for a sink.
+func encoder(c *config.Pipeline, to *config.Sink) (*wire.Encoder, error) {
+	e := &wire.Encoder{Format: c.Format, Headers: map[string]wire.Template{}}
+	_, _, address := to.Address()
+	var err error
+	if e.Address, err = wire.ParseTemplate(address); err != nil {
+		return nil, err
+	}
+	for _, t := range []struct {
+		text string
+		to   **wire.Template
+	}{{c.ID, &e.ID}, {c.Type, &e.Type}, {c.Key, &e.Key}} {
+		if t.text == "" {
+			continue
+		}
+		parsed, err := wire.ParseTemplate(t.text)
+		if err != nil {
+			return nil, err
+		}
+		*t.to = &parsed
+	}
+	for name, text := range c.Headers {
+		if e.Headers[name], err = wire.ParseTemplate(text); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// discard is the sink that forgets documents.
+type discard struct{}
+
+func (discard) InOrder()                                       {}
+func (discard) Send(context.Context, []*wire.Document) []error { return nil }
+func (discard) Check(context.Context) error                    { return nil }
+func (discard) Close(context.Context) error                    { return nil }

@@ -1,0 +1,179 @@
+// Package relay moves events between outboxes, inboxes and brokers.
+//
+// Files call downwards: relay, reload, dry, check, serve, pipeline, deliver, open, meter.
+package relay
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/postgres"
+)
+
+// Relay runs the pipelines of a configuration.
+type Relay struct {
+	Config *config.Relay
+	Log    *slog.Logger
+	Stdin  io.Reader
+	Stdout io.Writer
+
+	meter    *meter
+	database *postgres.Database
+	listener *postgres.Listener
+	running  map[string]*pipeline
+}
+
+// Run moves events until ctx ends. It then stops taking events, finishes those in progress, and gives back what it could not finish. A configuration that
+// comes from reload replaces the one before: pipelines that it does not change go on. It ends by itself if all pipelines do, as those from a file.
+func (r *Relay) Run(ctx context.Context, reload <-chan *config.Relay) error {
+	r.meter = newMeter()
+	for ctx.Err() == nil {
+		next, err := r.serve(ctx, reload)
+		if err != nil || next == nil {
+			return err
+		}
+		r.Config = next
+	}
+	return nil
+}
+
+// serve runs pipelines with one database and one address until ctx ends or a configuration with others comes, which it returns.
+func (r *Relay) serve(ctx context.Context, reload <-chan *config.Relay) (next *config.Relay, err error) {
+	stop, err := r.listen()
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	if r.database, err = postgres.Open(r.Config.Database, r.Config.Schema, connections(r.Config)); err != nil {
+		return nil, err
+	}
+	defer r.database.Close()
+	inner, cancel := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	defer background.Wait()
+	defer cancel()
+	r.listener = &postgres.Listener{}
+	if listens(r.Config) {
+		background.Go(func() { r.listener.Run(inner, r.database, r.Log) })
+	}
+	r.running = map[string]*pipeline{}
+	defer func() {
+		for name := range r.running {
+			r.end(name)
+		}
+	}()
+	r.change(inner)
+	for {
+		select {
+		case <-ctx.Done():
+			r.endAll()
+			return nil, nil
+		case next := <-reload:
+			if !sameProcess(r.Config, next) {
+				r.Log.Info("configuration changed; all pipelines start again")
+				r.endAll()
+				return next, nil
+			}
+			r.Config = next
+			r.change(inner)
+		case <-time.After(200 * time.Millisecond):
+			if r.allEnded() {
+				r.endAll()
+				return nil, nil
+			}
+		}
+	}
+}
+
+// change stops pipelines that the configuration has no more or otherwise, and starts those that do not run.
+func (r *Relay) change(ctx context.Context) {
+	wanted := map[string]*config.Pipeline{}
+	for i := range r.Config.Pipelines {
+		wanted[r.Config.Pipelines[i].Name] = &r.Config.Pipelines[i]
+	}
+	for name, p := range r.running {
+		if next := wanted[name]; next == nil || !config.Same(*p.c, *next) {
+			r.end(name)
+		}
+	}
+	for name, c := range wanted {
+		if r.running[name] == nil {
+			r.running[name] = r.start(ctx, c)
+		}
+	}
+}
+
+// start runs the workers of a pipeline.
+func (r *Relay) start(ctx context.Context, c *config.Pipeline) *pipeline {
+	ctx, cancel := context.WithCancel(ctx)
+	p := &pipeline{c: c, relay: r, log: r.Log.With("pipeline", c.Name), cancel: cancel, stats: r.meter.pipeline(c.Name)}
+	p.log.Info("started", "workers", c.Workers)
+	for n := range c.Workers {
+		p.workers.Go(func() { p.work(ctx, n) })
+	}
+	go func() {
+		p.workers.Wait()
+		p.ended.Store(true)
+	}()
+	return p
+}
+
+// end stops a pipeline and waits for it.
+func (r *Relay) end(name string) {
+	p := r.running[name]
+	p.cancel()
+	p.workers.Wait()
+	r.meter.forget(name)
+	p.log.Info("stopped")
+	delete(r.running, name)
+}
+
+// endAll stops all pipelines at once.
+func (r *Relay) endAll() {
+	for _, p := range r.running {
+		p.cancel()
+	}
+	for name := range r.running {
+		r.end(name)
+	}
+}
+
+func (r *Relay) allEnded() bool {
+	for _, p := range r.running {
+		if !p.ended.Load() {
+			return false
+		}
+	}
+	return true
+}
+
+// connections is how many connections pipelines use at once: one for each worker, and one that extends its lease.
+func connections(c *config.Relay) int {
+	n := 2
+	for _, p := range c.Pipelines {
+		n += 2 * p.Workers
+	}
+	return n
+}
+
+func listens(c *config.Relay) bool {
+	for _, p := range c.Pipelines {
+		if p.From.Outbox != nil && p.From.Outbox.Notifications {
+			return true
+		}
+	}
+	return false
+}
+
+// sameProcess reports whether a configuration leaves what all pipelines share as it is.
+func sameProcess(a, b *config.Relay) bool {
+	return a.Database == b.Database && a.Schema == b.Schema && a.Listen == b.Listen && listens(a) == listens(b) && connections(a) == connections(b)
+}
+
+// errNoDatabase is the error of a pipeline that needs the relay's database where none is given.
+var errNoDatabase = errors.New("no database: set database: in the configuration, --dsn or DATABASE_URL")
