@@ -46,7 +46,10 @@ func NewOutbox(ctx context.Context, db *Database, c *config.Outbox, consumer str
 	if err != nil {
 		return nil, err
 	}
-	o := &Outbox{db: db, c: c, consumer: consumer, batch: batch, wake: listener.wakes(catalog.notified, c.Group+"/"+consumer), log: log, catalog: catalog, origin: c.Origin}
+	o := &Outbox{db: db, c: c, consumer: consumer, batch: batch, log: log, catalog: catalog, origin: c.Origin}
+	if c.Notifications {
+		o.wake = listener.wakes(catalog.notified, c.Group+"/"+consumer)
+	}
 	if o.origin == "" {
 		o.origin = "/" + catalog.extension + "/" + catalog.name
 	}
@@ -64,7 +67,7 @@ func (d *Database) CheckOutbox(ctx context.Context, c *config.Outbox) error {
 func (d *Database) outbox(ctx context.Context, c *config.Outbox) (o catalogRow, err error) {
 	err = d.pool.QueryRow(ctx, d.sql(`
 		select c.outbox_name, c.kind, format('%I.%I', c.outbox_schema, c.outbox_table_name), c.outbox_table_name::text,
-		       coalesce(format('%I.%I', c.outbox_schema, c.delta_rows_table_name), ''), coalesce(c.pgt_name, ''), e.name
+		       case when c.delta_rows_table_name is not null then format('%I.%I', c.outbox_schema, c.delta_rows_table_name) else '' end, coalesce(c.pgt_name, ''), e.name
 		from %s.pgt_outbox_config c, %s.pgt_extension e
 		where $1 in (c.outbox_name, c.stream_table, c.pgt_name)`), c.Name).Scan(&o.name, &o.kind, &o.table, &o.notified, &o.deltas, &o.streamTable, &o.extension)
 	if errors.Is(err, pgx.ErrNoRows) {

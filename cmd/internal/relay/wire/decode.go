@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -148,9 +149,13 @@ func (e *Event) fromEnvelope(body []byte) error {
 		Type    *string `json:"event_type"`
 		Key     string  `json:"aggregate_id"`
 		Payload json.RawMessage
+		Headers map[string]string
 	}
 	if json.Unmarshal(c.After, &row) == nil && row.Type != nil && row.Payload != nil {
 		e.Type, e.Key, e.Payload = *row.Type, row.Key, row.Payload
+		e.Trace = row.Headers[headerTrace]
+		delete(row.Headers, headerTrace)
+		maps.Copy(e.Headers, row.Headers)
 	}
 	return nil
 }
