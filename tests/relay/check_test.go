@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
@@ -73,4 +74,31 @@ func TestDryRun(t *testing.T) {
 	if got := pgtest.One[int64](t, db, "select count(*) from pgtrickle.pgt_consumer_active_leases"); got != 0 {
 		t.Errorf("%d leases", got)
 	}
+}
+
+// TestRoles relays under the roles of the spec alone.
+func TestRoles(t *testing.T) {
+	pgtest.Parallel(t)
+	if _, err := pgtest.Connect(t, pgtest.Server(t).DSN("postgres")).Exec(t.Context(), pgtest.MakeRoles("relay_consumer", "relay_producer")); err != nil {
+		t.Fatal(err)
+	}
+	db := installed.DB(t, installed.Text(t, `
+version: 1
+extension: {name: shop, version: 1.0.0}
+outboxes: [{name: events, roles: {consumer: relay_consumer}}]
+consumer_groups: [{name: g, outbox: events, auto_offset_reset: earliest}]
+inboxes: [{name: copies, roles: {producer: relay_producer}}]
+`))
+	publish(t, db, "events", 10)
+	as := func(role string) string { return db.SuperDSN("options=-crole=" + role) }
+	path := write(t, as("relay_consumer"), fmt.Sprintf(`
+  - name: one
+    from: {outbox: {name: events, group: g, origin: /here}}
+    to: {inbox: {name: copies, database: %q}}
+`, as("relay_producer")))
+	r := start(t, path)
+	eventually(t, "all events are in the inbox", func() bool {
+		return pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies where event_id like '/here/%'") == 10
+	})
+	r.stop()
 }
