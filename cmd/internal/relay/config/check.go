@@ -139,8 +139,13 @@ func (c checker) template(place spec.Place, field, text string) {
 
 // Address is the template of where documents go within a sink, the field that holds it, and its place.
 func (s *Sink) Address() (place spec.Place, field, text string) {
-	if s.Webhook != nil {
+	switch {
+	case s.Webhook != nil:
 		return s.Webhook.Place, "url", s.Webhook.URL
+	case s.Kafka != nil:
+		return s.Kafka.Place, "topic", s.Kafka.Topic
+	case s.NATS != nil:
+		return s.NATS.Place, "subject", s.NATS.Subject
 	}
 	return place, "", ""
 }

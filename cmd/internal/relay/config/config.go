@@ -46,6 +46,8 @@ type Source struct {
 	Outbox     *Outbox        `yaml:"outbox" jsonschema_description:"An outbox, by a consumer group."`
 	File       *FileSource    `yaml:"file" jsonschema_description:"A file with a JSON document in each line, or standard input."`
 	Webhook    *WebhookSource `yaml:"webhook" jsonschema_description:"Requests that others send, each with a document."`
+	Kafka      *KafkaSource   `yaml:"kafka" jsonschema_description:"Topics of Kafka, by a consumer group."`
+	NATS       *NATSSource    `yaml:"nats" jsonschema_description:"A stream of NATS JetStream, by a durable consumer."`
 }
 
 // Sink is where events go: one of its fields is given.
@@ -56,6 +58,8 @@ type Sink struct {
 	Stdout     *Stdout   `yaml:"stdout" jsonschema_description:"Standard output, a JSON document in each line."`
 	Null       *Null     `yaml:"discard" jsonschema_description:"Nothing: events are acknowledged and forgotten."`
 	Webhook    *Webhook  `yaml:"webhook" jsonschema_description:"An HTTP endpoint that gets a request for each event."`
+	Kafka      *Kafka    `yaml:"kafka" jsonschema_description:"Topics of Kafka."`
+	NATS       *NATS     `yaml:"nats" jsonschema_description:"Streams of NATS JetStream."`
 }
 
 // Values of Outbox.Unit.
