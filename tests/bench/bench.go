@@ -56,7 +56,7 @@ func (c benchCase) title() string {
 // choose returns the cases that match.
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
 	for _, cases := range [][]benchCase{
-		claimCases(), leaseCases(), flatCases(), insertCases(), windowCases(), orderingCases(), latencyCases(), healthCases(), outboxCases(), gapCases(), wakeCases(),
+		claimCases(), leaseCases(), flatCases(), insertCases(), windowCases(), orderingCases(), latencyCases(), healthCases(), outboxCases(), gapCases(), wakeCases(), relayCases(),
 		refreshCases(), logCases(), immediateCases(), commitCases(), frozenCases(), tellCases(), compileCases(), scaleCases(), tpchCases(),
 	} {
 		for _, c := range cases {
