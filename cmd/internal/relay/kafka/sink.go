@@ -71,7 +71,7 @@ func (s *sink) Send(ctx context.Context, documents []*wire.Document) []error {
 	defer cancel()
 	errs := s.deliver(ctx, documents)
 	for i, err := range errs {
-		errs[i] = explain(ctx, documents[i].Address, err)
+		errs[i] = explain(ctx, s.topicOf(documents[i]), err)
 	}
 	if !slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
 		return nil
@@ -115,12 +115,12 @@ func (s *sink) produce(ctx context.Context, documents []*wire.Document) []error 
 	errs := make([]error, len(documents))
 	var confirmed sync.WaitGroup
 	for i, d := range documents {
-		if err := checkTopic(d.Address); err != nil {
-			errs[i] = err
+		topic := s.topicOf(d)
+		if errs[i] = checkTopic(topic); errs[i] != nil {
 			continue
 		}
 		confirmed.Add(1)
-		s.client.Produce(ctx, record(d), func(_ *kgo.Record, err error) {
+		s.client.Produce(ctx, record(topic, d), func(_ *kgo.Record, err error) {
 			errs[i] = err
 			confirmed.Done()
 		})
@@ -152,8 +152,16 @@ func explain(ctx context.Context, topic string, err error) error {
 	return fmt.Errorf("could not produce to topic %s: %w", topic, err)
 }
 
-func record(d *wire.Document) *kgo.Record {
-	r := &kgo.Record{Topic: d.Address, Value: d.Body}
+// topicOf is where a document goes. Dead letters have no address.
+func (s *sink) topicOf(d *wire.Document) string {
+	if d.Address == "" {
+		return s.topic
+	}
+	return d.Address
+}
+
+func record(topic string, d *wire.Document) *kgo.Record {
+	r := &kgo.Record{Topic: topic, Value: d.Body}
 	if d.Key != "" {
 		r.Key = []byte(d.Key)
 	}
