@@ -215,10 +215,10 @@ func refuseBatches(cluster *kfake.Cluster, limit int, refusal *kerr.Error) {
 func TestNothingFollowsAFailure(t *testing.T) {
 	cluster := start(t, 2)
 	c := sinkConfig(cluster.ListenAddrs())
-	c.MaxMessageBytes = 2000 // several batches a call
+	c.MaxMessageBytes = 20000 // many batches a call
 	c.Compression = "none"
 	sink := openSink(t, c)
-	all := documents(3, 300)
+	all := documents(3, 10000)
 	var events []*wire.Event
 	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 1000)
 	requests := 0
