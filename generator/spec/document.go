@@ -23,17 +23,24 @@ func LoadDocument(file, what string, into any, expand func(text string) (string,
 	if !ok {
 		return false
 	}
-	d := &decoder{file: file, source: string(content), errs: errs}
-	d.expand(root, expand)
+	d := &decoder{file: file, source: string(content), errs: &diag.List{}}
+	expanded := map[diag.Pos]string{}
+	d.expand(root, expand, expanded)
 	d.object(root, reflect.ValueOf(into).Elem(), what)
+	for _, e := range d.errs.Errors() {
+		if text, ok := expanded[e.Pos]; ok && e.Code != unresolvedCode { // its message may show the value
+			e = diag.Error{Pos: e.Pos, Code: e.Code, Message: "the value of " + text + " does not fit here"}
+		}
+		errs.Add(e)
+	}
 	return root.Kind == yaml.MappingNode
 }
 
-// expand replaces references in all texts below a node; they stay texts.
-func (d *decoder) expand(n *yaml.Node, expand func(text string) (string, error)) {
+// expand replaces references in all texts below a node; they stay texts. It notes where and what they were.
+func (d *decoder) expand(n *yaml.Node, expand func(text string) (string, error), expanded map[diag.Pos]string) {
 	for i, child := range n.Content {
 		if n.Kind != yaml.MappingNode || i%2 == 1 {
-			d.expand(child, expand)
+			d.expand(child, expand, expanded)
 		}
 	}
 	if n.Kind != yaml.ScalarNode || !strings.Contains(n.Value, "$") {
@@ -44,6 +51,7 @@ func (d *decoder) expand(n *yaml.Node, expand func(text string) (string, error))
 		d.errs.Add(unresolved(d.pos(n), err))
 		return
 	}
+	expanded[d.pos(n)] = n.Value
 	n.Value = text
 }
 

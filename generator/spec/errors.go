@@ -111,8 +111,10 @@ func firstPlace(first diag.Pos) []diag.Note {
 	return []diag.Note{{Pos: first, Message: "it was given here first"}}
 }
 
+const unresolvedCode = "unresolved-reference"
+
 func unresolved(at diag.Pos, err error) diag.Error {
-	return diag.Error{Pos: at, Code: "unresolved-reference", Message: err.Error()}
+	return diag.Error{Pos: at, Code: unresolvedCode, Message: err.Error()}
 }
 
 func missingField(at diag.Pos, name, object string) diag.Error {

@@ -14,8 +14,9 @@ const module = "github.com/pgsluice/sluice/"
 var rooms = map[string][]string{
 	"cmd/sluice":                   {"cmd/internal/cli"},
 	"cmd/commandtest":              {"cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/live", "cmd/internal/sandbox", "cmd/internal/verify"},
-	"cmd/internal/cli":             {"cmd/internal/demo", "cmd/internal/live", "cmd/internal/pull", "cmd/internal/relay", "cmd/internal/relay/config", "cmd/internal/verify", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
-	"cmd/internal/relay":           {"cmd/internal/relay/config", "cmd/internal/relay/file", "cmd/internal/relay/postgres", "cmd/internal/relay/webhook", "cmd/internal/relay/wire"},
+	"cmd/internal/cli":             {"cmd/internal/demo", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/pull", "cmd/internal/relay", "cmd/internal/relay/config", "cmd/internal/verify", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
+	"cmd/internal/metrics":         {"cmd/internal/live"},
+	"cmd/internal/relay":           {"cmd/internal/metrics", "cmd/internal/relay/config", "cmd/internal/relay/file", "cmd/internal/relay/kafka", "cmd/internal/relay/nats", "cmd/internal/relay/postgres", "cmd/internal/relay/webhook", "cmd/internal/relay/wire"},
 	"cmd/internal/relay/config":    {"cmd/internal/relay/wire", "generator/spec", "ivm/diag"},
 	"cmd/internal/relay/file":      {"cmd/internal/relay/config", "cmd/internal/relay/wire"},
 	"cmd/internal/relay/kafka":     {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire", "generator/spec"},
@@ -63,7 +64,7 @@ var rooms = map[string][]string{
 // homes lists where each third-party module lives; tests may use any.
 var homes = map[string][]string{
 	"github.com/jackc/pgx":                       {"cmd/internal/live", "cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/pull", "cmd/internal/relay/postgres", "cmd/internal/verify"},
-	"github.com/prometheus":                      {"cmd/internal/relay"},
+	"github.com/prometheus":                      {"cmd/internal/metrics", "cmd/internal/relay"},
 	"github.com/nats-io/nats.go":                 {"cmd/internal/relay/nats"},
 	"github.com/twmb/franz-go":                   {"cmd/internal/relay/kafka"},
 	"github.com/pganalyze/pg_query_go":           {"ivm/sqltext", "ivm/sqltext/ddl"},

@@ -17,7 +17,7 @@ const checkTimeout = 15 * time.Second
 // Check says of each pipeline whether both of its ends can be reached, and moves nothing. Its error names those that cannot.
 func (r *Relay) Check(ctx context.Context) (err error) {
 	r.meter = newMeter()
-	if r.database, err = postgres.Open(r.Config.Database, r.Config.Schema, 2); err != nil {
+	if r.database, err = postgres.Open(r.Config.Database, r.Config.Schema, maxConnections); err != nil {
 		return err
 	}
 	defer r.database.Close()

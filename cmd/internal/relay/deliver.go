@@ -20,6 +20,9 @@ type delivery struct {
 // errStopped is the outcome of events that a stop left.
 var errStopped = errors.New("the relay stops")
 
+// errBehind is the outcome of events behind one of the same key that was not delivered.
+var errBehind = errors.New("an event before it with the same key was not delivered")
+
 // newDelivery opens the sinks.
 func (p *pipeline) newDelivery(ctx context.Context) (*delivery, error) {
 	d := &delivery{p: p}
@@ -84,7 +87,11 @@ func (d *delivery) retry(ctx, work context.Context, sink wire.Sink, documents []
 			if errors.As(err, &later) {
 				after = max(after, min(later.After, time.Hour))
 			}
-			pending[failed], failed, problem = i, failed+1, err
+			if problem == nil || errors.Is(problem, errBehind) {
+				problem = err
+			}
+			pending[failed] = i
+			failed++
 		}
 		pending = pending[:failed]
 		if failed == 0 || ctx.Err() != nil {
@@ -110,7 +117,7 @@ func (d *delivery) rounds(ctx context.Context, sink wire.Sink, documents []*wire
 				used[key] = true
 				round = append(round, i)
 			case failed[key]:
-				outcomes[i] = errors.New("one before it of the same key was not delivered")
+				outcomes[i] = errBehind
 			default:
 				next = append(next, i)
 			}

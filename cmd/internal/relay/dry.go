@@ -22,7 +22,7 @@ type printed struct {
 // Dry prints the documents that pipelines from outboxes would send next, a line of JSON each, up to a number for each pipeline. It sends nothing, and takes no
 // leases.
 func (r *Relay) Dry(ctx context.Context, events int) (err error) {
-	if r.database, err = postgres.Open(r.Config.Database, r.Config.Schema, 2); err != nil {
+	if r.database, err = postgres.Open(r.Config.Database, r.Config.Schema, maxConnections); err != nil {
 		return err
 	}
 	defer r.database.Close()

@@ -1,6 +1,6 @@
 // Package relay moves events between outboxes, inboxes and brokers.
 //
-// Files call downwards: relay, reload, dry, check, serve, pipeline, deliver, open, meter.
+// Files call downwards: relay, reload, dry, check, pipeline, deliver, open, meter.
 package relay
 
 import (
@@ -11,9 +11,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pgsluice/sluice/cmd/internal/metrics"
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/cmd/internal/relay/postgres"
 )
+
+// maxConnections is how many connections a process has to a database, at most. Each worker needs one, and one from time to time that extends its lease.
+const maxConnections = 100
 
 // Relay runs the pipelines of a configuration.
 type Relay struct {
@@ -44,12 +48,14 @@ func (r *Relay) Run(ctx context.Context, reload <-chan *config.Relay) error {
 
 // serve runs pipelines with one database and one address until ctx ends or a configuration with others comes, which it returns.
 func (r *Relay) serve(ctx context.Context, reload <-chan *config.Relay) (next *config.Relay, err error) {
-	stop, err := r.listen()
-	if err != nil {
-		return nil, err
+	if r.Config.Listen != "" {
+		stop, err := metrics.Serve(r.Config.Listen, r.meter.registry, r.meter.problems, r.Log)
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
 	}
-	defer stop()
-	if r.database, err = postgres.Open(r.Config.Database, r.Config.Schema, connections(r.Config)); err != nil {
+	if r.database, err = postgres.Open(r.Config.Database, r.Config.Schema, maxConnections); err != nil {
 		return nil, err
 	}
 	defer r.database.Close()
@@ -57,10 +63,8 @@ func (r *Relay) serve(ctx context.Context, reload <-chan *config.Relay) (next *c
 	var background sync.WaitGroup
 	defer background.Wait()
 	defer cancel()
-	r.listener = &postgres.Listener{}
-	if listens(r.Config) {
-		background.Go(func() { r.listener.Run(inner, r.database, r.Log) })
-	}
+	r.listener = postgres.NewListener()
+	background.Go(func() { r.listener.Run(inner, r.database, r.Log) })
 	r.running = map[string]*pipeline{}
 	defer func() {
 		for name := range r.running {
@@ -152,27 +156,9 @@ func (r *Relay) allEnded() bool {
 	return true
 }
 
-// connections is how many connections pipelines use at once: one for each worker, and one that extends its lease.
-func connections(c *config.Relay) int {
-	n := 2
-	for _, p := range c.Pipelines {
-		n += 2 * p.Workers
-	}
-	return n
-}
-
-func listens(c *config.Relay) bool {
-	for _, p := range c.Pipelines {
-		if p.From.Outbox != nil && p.From.Outbox.Notifications {
-			return true
-		}
-	}
-	return false
-}
-
 // sameProcess reports whether a configuration leaves what all pipelines share as it is.
 func sameProcess(a, b *config.Relay) bool {
-	return a.Database == b.Database && a.Schema == b.Schema && a.Listen == b.Listen && listens(a) == listens(b) && connections(a) == connections(b)
+	return a.Database == b.Database && a.Schema == b.Schema && a.Listen == b.Listen
 }
 
 // errNoDatabase is the error of a pipeline that needs the relay's database where none is given.

@@ -9,18 +9,24 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Listener wakes those that wait for new rows of outboxes, over a connection of its own.
+// Listener wakes those that wait for new rows of outboxes, over a connection of its own, which it opens when the first of them asks.
 type Listener struct {
 	mu      sync.Mutex
+	asked   chan struct{}
 	waiting map[string]map[string]chan struct{} // by the outbox's table and the consumer
+}
+
+// NewListener makes a listener, which Run runs.
+func NewListener() *Listener {
+	return &Listener{asked: make(chan struct{}), waiting: map[string]map[string]chan struct{}{}}
 }
 
 // wakes returns the channel of a consumer, which has an element when the outbox may have new rows.
 func (l *Listener) wakes(outboxTable, consumer string) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.waiting == nil {
-		l.waiting = map[string]map[string]chan struct{}{}
+	if len(l.waiting) == 0 {
+		close(l.asked)
 	}
 	if l.waiting[outboxTable] == nil {
 		l.waiting[outboxTable] = map[string]chan struct{}{}
@@ -33,6 +39,10 @@ func (l *Listener) wakes(outboxTable, consumer string) <-chan struct{} {
 
 // Run listens until ctx ends. Without a connection there are no wakes, and consumers poll.
 func (l *Listener) Run(ctx context.Context, db *Database, log *slog.Logger) {
+	select {
+	case <-l.asked:
+	case <-ctx.Done():
+	}
 	for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, time.Minute) {
 		began := time.Now()
 		if err := l.listen(ctx, db); ctx.Err() == nil {

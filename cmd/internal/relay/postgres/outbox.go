@@ -37,7 +37,6 @@ var ErrNoGroup = errors.New("consumer group not found")
 type catalogRow struct {
 	name, kind, table, notified, deltas string
 	streamTable                         string // its name alone; empty for events
-	extension                           string
 }
 
 // NewOutbox looks at the outbox and its group. Notifications that the listener gets end the pause between polls that find nothing.
@@ -46,17 +45,34 @@ func NewOutbox(ctx context.Context, db *Database, c *config.Outbox, consumer str
 	if err != nil {
 		return nil, err
 	}
-	o := &Outbox{db: db, c: c, consumer: consumer, batch: batch, wake: listener.wakes(catalog.notified, c.Group+"/"+consumer), log: log, catalog: catalog, origin: c.Origin}
+	o := &Outbox{db: db, c: c, consumer: consumer, batch: batch, log: log, catalog: catalog, origin: c.Origin}
 	if o.origin == "" {
-		o.origin = "/" + catalog.extension + "/" + catalog.name
+		if o.origin, err = db.origin(ctx, catalog); err != nil {
+			return nil, err
+		}
+	}
+	if c.Notifications {
+		o.wake = listener.wakes(catalog.notified, c.Group+"/"+consumer)
 	}
 	o.holder.extend = o.extend
 	return o, nil
 }
 
+// origin is what the outbox's view of CloudEvents has as their source.
+func (d *Database) origin(ctx context.Context, o catalogRow) (string, error) {
+	var extension string
+	if err := d.pool.QueryRow(ctx, d.sql("select e.name from %s.pgt_extension e")).Scan(&extension); err != nil {
+		return "", fmt.Errorf("the extension's name, for the events' origin: %w; set origin: of the outbox if its role may not read it", plain(err))
+	}
+	return "/" + extension + "/" + o.name, nil
+}
+
 // CheckOutbox says whether an outbox and its group are there. It creates the group where the configuration says so.
 func (d *Database) CheckOutbox(ctx context.Context, c *config.Outbox) error {
-	_, err := d.outbox(ctx, c)
+	o, err := d.outbox(ctx, c)
+	if err == nil && c.Origin == "" {
+		_, err = d.origin(ctx, o)
+	}
 	return err
 }
 
@@ -64,9 +80,9 @@ func (d *Database) CheckOutbox(ctx context.Context, c *config.Outbox) error {
 func (d *Database) outbox(ctx context.Context, c *config.Outbox) (o catalogRow, err error) {
 	err = d.pool.QueryRow(ctx, d.sql(`
 		select c.outbox_name, c.kind, format('%I.%I', c.outbox_schema, c.outbox_table_name), c.outbox_table_name::text,
-		       coalesce(format('%I.%I', c.outbox_schema, c.delta_rows_table_name), ''), coalesce(c.pgt_name, ''), e.name
-		from %s.pgt_outbox_config c, %s.pgt_extension e
-		where $1 in (c.outbox_name, c.stream_table, c.pgt_name)`), c.Name).Scan(&o.name, &o.kind, &o.table, &o.notified, &o.deltas, &o.streamTable, &o.extension)
+		       case when c.delta_rows_table_name is not null then format('%I.%I', c.outbox_schema, c.delta_rows_table_name) else '' end, coalesce(c.pgt_name, '')
+		from %s.pgt_outbox_config c
+		where $1 in (c.outbox_name, c.stream_table, c.pgt_name)`), c.Name).Scan(&o.name, &o.kind, &o.table, &o.notified, &o.deltas, &o.streamTable)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return o, fmt.Errorf("outbox not found: %s, in schema %s", c.Name, d.schema)
 	}

@@ -39,7 +39,8 @@ func (o *Outbox) part(ctx context.Context, r *row) (*wire.Event, error) {
 		}
 		r.payload = nil
 	}
-	e := &wire.Event{Origin: o.origin, Key: o.catalog.streamTable, Time: r.createdAt}
+	// An outbox that was disabled and enabled counts its ids anew. The time keeps consumers from taking a new refresh for an old one.
+	e := &wire.Event{ID: fmt.Sprintf("%d-%d", r.id, r.createdAt.UnixMicro()), Origin: o.origin, Key: o.catalog.streamTable, Time: r.createdAt}
 	if o.c.Unit == config.UnitRow {
 		return e, o.changedRow(ctx, r, e)
 	}
@@ -50,7 +51,8 @@ func (o *Outbox) part(ctx context.Context, r *row) (*wire.Event, error) {
 	}
 	p.no++
 	r.read = last
-	e.ID, e.Type, e.Payload = fmt.Sprintf("%d.%d", r.id, p.no), o.catalog.streamTable+".changed", p.payload(changes, last)
+	e.ID += "." + strconv.Itoa(p.no)
+	e.Type, e.Payload = o.catalog.streamTable+".changed", p.payload(changes, last)
 	return e, nil
 }
 
@@ -79,7 +81,8 @@ func (o *Outbox) changedRow(ctx context.Context, r *row, e *wire.Event) error {
 		p.cleared = true
 		more, err := p.fill(ctx, 1)
 		r.read = !more
-		e.ID, e.Type, e.Row = fmt.Sprintf("%d.0", r.id), name+".truncated", &wire.Row{Op: "T", Snapshot: true, Data: json.RawMessage("null")}
+		e.ID += ".0"
+		e.Type, e.Row = name+".truncated", &wire.Row{Op: "T", Snapshot: true, Data: json.RawMessage("null")}
 		return err
 	}
 	changes, last, err := p.take(ctx, 1, 1)
@@ -88,7 +91,7 @@ func (o *Outbox) changedRow(ctx context.Context, r *row, e *wire.Event) error {
 	}
 	r.read = last
 	if len(changes) == 0 { // an empty delta, which skip_empty_delta: false writes
-		e.ID, e.Type, e.Row = strconv.FormatInt(r.id, 10), name+".unchanged", &wire.Row{Op: "N", Data: json.RawMessage("null")}
+		e.Type, e.Row = name+".unchanged", &wire.Row{Op: "N", Data: json.RawMessage("null")}
 		return nil
 	}
 	p.no++
@@ -96,7 +99,8 @@ func (o *Outbox) changedRow(ctx context.Context, r *row, e *wire.Event) error {
 	if changes[0].op == "D" {
 		kind = ".deleted"
 	}
-	e.ID, e.Type, e.Row = fmt.Sprintf("%d.%d", r.id, p.no), name+kind, &wire.Row{Op: changes[0].op, Snapshot: p.full, Data: changes[0].data}
+	e.ID += "." + strconv.Itoa(p.no)
+	e.Type, e.Row = name+kind, &wire.Row{Op: changes[0].op, Snapshot: p.full, Data: changes[0].data}
 	return nil
 }
 

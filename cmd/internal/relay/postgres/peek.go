@@ -11,8 +11,8 @@ import (
 // Peek returns the next events above the committed offset of a group, leased ones included, and takes no lease.
 func (d *Database) Peek(ctx context.Context, c *config.Outbox, atMost int) ([]*wire.Event, error) {
 	look := *c
-	look.Create = ""
-	o, err := NewOutbox(ctx, d, &look, "", atMost, &Listener{}, nil)
+	look.Create, look.Notifications = "", false
+	o, err := NewOutbox(ctx, d, &look, "", atMost, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -33,7 +34,7 @@ func (c Decoder) Decode(d *Document, place Place) *Event {
 		e.ID, e.Origin = d.ID, ""
 	}
 	if e.ID == "" && place.Known {
-		e.ID, e.Origin = fmt.Sprintf("%d/%d", place.Partition, place.Offset), c.Origin
+		e.ID, e.Origin = fmt.Sprintf("%s/%d/%d", place.Topic, place.Partition, place.Offset), c.Origin
 	}
 	if e.ID == "" && e.Problem == nil {
 		e.Problem = errNoID
@@ -148,9 +149,13 @@ func (e *Event) fromEnvelope(body []byte) error {
 		Type    *string `json:"event_type"`
 		Key     string  `json:"aggregate_id"`
 		Payload json.RawMessage
+		Headers map[string]string
 	}
 	if json.Unmarshal(c.After, &row) == nil && row.Type != nil && row.Payload != nil {
 		e.Type, e.Key, e.Payload = *row.Type, row.Key, row.Payload
+		e.Trace = row.Headers[headerTrace]
+		delete(row.Headers, headerTrace)
+		maps.Copy(e.Headers, row.Headers)
 	}
 	return nil
 }

@@ -157,7 +157,12 @@ func envelope(e *Event) []byte {
 	op, before, after := "c", json.RawMessage("null"), json.RawMessage("null")
 	switch {
 	case e.Row == nil:
-		headers, _ := json.Marshal(e.Headers)
+		all := e.Headers
+		if e.Trace != "" {
+			all = map[string]string{headerTrace: e.Trace}
+			maps.Copy(all, e.Headers)
+		}
+		headers, _ := json.Marshal(all)
 		after = object("id", e.ID, "created_at", stamp(e.Time), "event_type", e.Type, "aggregate_id", e.Key, "payload", e.Payload, "headers", json.RawMessage(headers))
 	case e.Row.Op == "T":
 		op = "t"

@@ -1,0 +1,104 @@
+package relay
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// TestCheck says which ends of pipelines cannot be used, and why, without a word of passwords.
+func TestCheck(t *testing.T) {
+	pgtest.Parallel(t)
+	db := database(t)
+	path := write(t, db.DSN(), fmt.Sprintf(`
+  - {name: good, from: {outbox: {name: events, group: g}}, to: {inbox: {name: copies}}}
+  - {name: new, from: {outbox: {name: events, group: fresh, create: latest}}, to: {stdout: }}
+  - {name: bad, from: {outbox: {name: events, group: missing}}, to: {inbox: {name: nowhere}}}
+  - {name: other, from: {outbox: {name: events, group: o}}, to: {webhook: {url: 'http://127.0.0.1:%d/'}}}
+  - {name: gone, from: {outbox: {name: gone, group: g}}, to: {inbox: {name: copies, database: 'postgres://u:s3cret@127.0.0.1:1/x'}}}
+`, freePort(t)))
+	cmd := sluice("relay", "check", "-c", path)
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 3 {
+		t.Errorf("status: %v", err)
+	}
+	for _, want := range []string{
+		"good: from outbox: ok\n", "good: to inbox: ok\n", "new: from outbox: ok\n", "new: to stdout: ok\n",
+		"bad: from outbox: consumer group not found: missing", "bad: to inbox: inbox not found: nowhere",
+		"other: from outbox: consumer group o is one of outbox ordered, not of events\n", "other: to webhook: ", "connection refused",
+		"gone: from outbox: outbox not found: gone", "gone: to inbox: cannot connect to database x at 127.0.0.1", "6 of the pipelines' ends cannot be used",
+	} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("%q is not said", want)
+		}
+	}
+	if strings.Contains(said.String(), "s3cret") {
+		t.Error("a password is shown")
+	}
+	if t.Failed() {
+		t.Log(said.String())
+	}
+	if got := pgtest.One[int64](t, db, "select count(*) from pgtrickle.pgt_consumer_groups"); got != 2 {
+		t.Errorf("%d groups: check made one", got)
+	}
+}
+
+// TestDryRun prints what would be sent, and takes nothing.
+func TestDryRun(t *testing.T) {
+	pgtest.Parallel(t)
+	db := database(t)
+	publish(t, db, "events", 30)
+	cmd := sluice("relay", "--dry-run", "3", "-c", write(t, db.DSN(), `
+  - {name: a, from: {outbox: {name: events, group: g}}, to: {webhook: {url: 'http://localhost/{{.Type}}'}}, format: cloudevents-binary}
+  - {name: b, from: {outbox: {name: events, group: g}}, to: {stdout: }, key: '{{ .Data.missing }}'}
+`))
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := lines(t, string(out))
+	if len(documents) != 6 {
+		t.Fatalf("%d lines: %s", len(documents), out)
+	}
+	first := documents[0]
+	if first["address"] != "http://localhost/order.placed" || first["key"] != "k1" || first["headers"].(map[string]any)["ce-id"] != "1" || first["body"].(map[string]any)["n"] != 1.0 {
+		t.Errorf("the first: %v", first)
+	}
+	if reason := fmt.Sprint(documents[5]["rejected"]); !strings.Contains(reason, "missing") {
+		t.Errorf("the last: %v", documents[5])
+	}
+	if got := pgtest.One[int64](t, db, "select count(*) from pgtrickle.pgt_consumer_active_leases"); got != 0 {
+		t.Errorf("%d leases", got)
+	}
+}
+
+// TestRoles relays under the roles of the spec alone.
+func TestRoles(t *testing.T) {
+	pgtest.Parallel(t)
+	if _, err := pgtest.Connect(t, pgtest.Server(t).DSN("postgres")).Exec(t.Context(), pgtest.MakeRoles("relay_consumer", "relay_producer")); err != nil {
+		t.Fatal(err)
+	}
+	db := installed.DB(t, installed.Text(t, `
+version: 1
+extension: {name: shop, version: 1.0.0}
+outboxes: [{name: events, roles: {consumer: relay_consumer}}]
+consumer_groups: [{name: g, outbox: events, auto_offset_reset: earliest}]
+inboxes: [{name: copies, roles: {producer: relay_producer}}]
+`))
+	publish(t, db, "events", 10)
+	as := func(role string) string { return db.SuperDSN("options=-crole=" + role) }
+	path := write(t, as("relay_consumer"), fmt.Sprintf(`
+  - name: one
+    from: {outbox: {name: events, group: g, origin: /here}}
+    to: {inbox: {name: copies, database: %q}}
+`, as("relay_producer")))
+	r := start(t, path)
+	eventually(t, "all events are in the inbox", func() bool {
+		return pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies where event_id like '/here/%'") == 10
+	})
+	r.stop()
+}

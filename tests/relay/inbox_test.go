@@ -1,0 +1,118 @@
+package relay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/pgsluice/sluice/tests/pgtest"
+)
+
+// TestInboxOnceUnderKills moves events from an outbox into an inbox of another database while relays are killed and publishers go on: each is there once, whatever
+// was sent twice.
+func TestInboxOnceUnderKills(t *testing.T) {
+	pgtest.Parallel(t)
+	events, kills := 2000, 12
+	if pgtest.Long() {
+		events, kills = 100_000, 100
+	}
+	from, to := database(t), database(t)
+	path := write(t, from.DSN(), fmt.Sprintf(`
+  - name: copy
+    from: {outbox: {name: events, group: g, visibility: 2s, poll_every: 50ms}}
+    to: {inbox: {name: copies, database: %q}}
+    batch: 100
+    workers: 2
+`, to.DSN()))
+	r := rand.New(rand.NewPCG(1, 1))
+	relays := [2]*running{start(t, path), nil}
+	for n := range kills {
+		publish(t, from, "events", events/kills)
+		time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
+		relays[0].kill()
+		relays[0] = start(t, path)
+		if n%4 == 0 {
+			relays[0].stop()
+			relays[0] = start(t, path)
+		}
+	}
+	total := int64(events / kills * kills)
+	eventually(t, "all events are in the inbox", func() bool {
+		return pgtest.One[int64](t, to, "select count(*) from pgtrickle.copies") >= total
+	})
+	if got := pgtest.One[int64](t, to, "select count(distinct event_id) from pgtrickle.copies"); got != total {
+		t.Errorf("%d ids of %d events", got, total)
+	}
+	want := pgtest.One[string](t, from, "select md5(string_agg(payload::text || aggregate_id, ',' order by id)) from pgtrickle.outbox_events")
+	got := pgtest.One[string](t, to, "select md5(string_agg(payload::text || aggregate_id, ',' order by (regexp_replace(event_id, '.*/', ''))::bigint)) from pgtrickle.copies")
+	if got != want {
+		t.Error("what arrived differs from what was published")
+	}
+	eventually(t, "nothing lags", func() bool {
+		return pgtest.One[int64](t, from, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = 'g'") == 0
+	})
+}
+
+// TestPoison has the inbox refuse some messages: they are the group's dead letters, with the reason, and the others are there.
+func TestPoison(t *testing.T) {
+	pgtest.Parallel(t)
+	db := database(t)
+	db.Exec(t, "alter table pgtrickle.copies add constraint no_sevens check ((payload ->> 'n')::integer % 7 <> 0)")
+	path := write(t, db.DSN(), `
+  - name: copy
+    from: {outbox: {name: events, group: g}}
+    to: {inbox: {name: copies}}
+`)
+	publish(t, db, "events", 100)
+	r := start(t, path)
+	eventually(t, "all are settled", func() bool {
+		return pgtest.One[int64](t, db, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = 'g'") == 0
+	})
+	r.stop()
+	if got := pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies"); got != 86 {
+		t.Errorf("%d messages arrived, not 86", got)
+	}
+	if got := pgtest.One[int64](t, db, "select count(*) from pgtrickle.pgt_consumer_dead_letters where error like '%no_sevens%'"); got != 14 {
+		t.Errorf("%d dead letters, not 14", got)
+	}
+}
+
+// TestFormatsRoundTrip sends events through a file in each format into an inbox.
+func TestFormatsRoundTrip(t *testing.T) {
+	pgtest.Parallel(t)
+	for _, format := range []string{"native", "cloudevents", "cloudevents-binary", "debezium"} {
+		t.Run(format, func(t *testing.T) {
+			db := database(t)
+			file := t.TempDir() + "/events.jsonl"
+			publish(t, db, "events", 50)
+			db.Exec(t, `insert into pgtrickle.outbox_events (event_type, payload, headers) values
+				('Odd "type"', 'null', '{"source": "/other", "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "X-A": "ä\n"}'), ('x', '"\u00e4"', '{}'), ('y', '[1.50, 1e400]', '{}')`)
+			path := write(t, db.DSN(), fmt.Sprintf(`
+  - name: out
+    from: {outbox: {name: events, group: g}}
+    to: {file: {path: %[1]s}}
+    format: %[2]s
+  - name: in
+    from: {file: {path: %[1]s, follow: true}}
+    to: {inbox: {name: copies}}
+    dead_letters: {file: {path: %[1]s.dead}}
+    format: %[2]s
+`, file, format))
+			r := start(t, path)
+			eventually(t, "all events are in the inbox", func() bool {
+				return pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies") == 53
+			})
+			r.stop()
+			if got := pgtest.One[int64](t, db, `
+				select count(*)
+				from pgtrickle.outbox_events e
+				join pgtrickle.copies c on c.event_id = coalesce(e.headers ->> 'source', '/shop/events') || '/' || e.id
+				where c.event_type = e.event_type and c.payload::text = e.payload::text and c.aggregate_id is not distinct from e.aggregate_id
+				  and c.trace_id is not distinct from e.headers ->> 'traceparent'`); got != 53 {
+				t.Errorf("%d of 53 are as they were published", got)
+				t.Log(pgtest.Rows(t, db, "select event_id, event_type, payload, aggregate_id, trace_id from pgtrickle.copies order by received_at desc limit 5"))
+			}
+		})
+	}
+}
