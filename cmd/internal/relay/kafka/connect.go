@@ -3,8 +3,10 @@ package kafka
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -18,25 +20,37 @@ import (
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
-const connectWithin = 15 * time.Second
+const (
+	connectWithin = 15 * time.Second
+	dialWithin    = 5 * time.Second
+)
+
+// login is how to connect to brokers.
+type login struct {
+	brokers []spec.Text
+	tls     *config.TLS
+	sasl    *config.SASL
+	gate    *gate
+}
 
 // connect makes a client and tries whether a broker answers.
-func connect(ctx context.Context, brokers []spec.Text, certificates *config.TLS, login *config.SASL, more ...kgo.Opt) (*kgo.Client, error) {
-	if len(brokers) == 0 {
+func connect(ctx context.Context, l login, more ...kgo.Opt) (*kgo.Client, error) {
+	if len(l.brokers) == 0 {
 		return nil, errors.New("brokers is empty")
 	}
-	options := []kgo.Opt{kgo.ClientID("sluice-relay"), kgo.DisableClientMetrics(), kgo.DialTimeout(5 * time.Second), kgo.SeedBrokers(values(brokers)...)}
-	if certificates != nil {
-		settings, err := tlsconfig.Client(*certificates)
+	options := []kgo.Opt{kgo.ClientID("sluice-relay"), kgo.DisableClientMetrics(), kgo.SeedBrokers(values(l.brokers)...)}
+	dial := (&net.Dialer{Timeout: dialWithin}).DialContext
+	if l.tls != nil {
+		settings, err := tlsconfig.Client(*l.tls)
 		if err != nil {
 			return nil, err
 		}
-		options = append(options, kgo.DialTLSConfig(settings))
+		dial = (&tls.Dialer{NetDialer: &net.Dialer{Timeout: dialWithin}, Config: settings}).DialContext
 	}
-	if login != nil {
-		options = append(options, authentication(login))
+	if l.sasl != nil {
+		options = append(options, authentication(l.sasl))
 	}
-	client, err := kgo.NewClient(append(options, more...)...)
+	client, err := kgo.NewClient(append(append(options, kgo.Dialer(l.gate.through(dial))), more...)...)
 	if err != nil {
 		return nil, err
 	}

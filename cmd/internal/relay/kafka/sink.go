@@ -23,6 +23,8 @@ type sink struct {
 	client  *kgo.Client
 	topic   string // empty unless all documents have the same
 	timeout time.Duration
+	known   map[string]bool // topics that were produced to
+	gate    *gate
 }
 
 // NewSink connects to brokers.
@@ -31,16 +33,17 @@ func NewSink(ctx context.Context, c *config.Kafka) (wire.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := connect(ctx, c.Brokers, c.TLS, c.SASL,
+	writes := &gate{}
+	client, err := connect(ctx, login{c.Brokers, c.TLS, c.SASL, writes},
 		kgo.RequiredAcks(kgo.AllISRAcks()),                          // of an idempotent producer, which is the default
-		kgo.ManualFlushing(), kgo.MaxBufferedRecords(math.MaxInt32), // Send flushes when it has handed over all documents
+		kgo.ManualFlushing(), kgo.MaxBufferedRecords(math.MaxInt32), // nothing waits for room while the gate is closed
 		kgo.AllowIdempotentProduceCancellation(), // a call that ends early leaves nothing that would be sent later
 		kgo.ProducerBatchMaxBytes(int32(c.MaxMessageBytes)), kgo.ProducerBatchCompression(compression(c.Compression)),
 		kgo.UnknownTopicRetries(1), kgo.MetadataMinAge(500*time.Millisecond))
 	if err != nil {
 		return nil, err
 	}
-	s := &sink{client: client, timeout: time.Duration(c.Timeout)}
+	s := &sink{client: client, timeout: time.Duration(c.Timeout), known: map[string]bool{}, gate: writes}
 	if topic.IsFixed() {
 		s.topic = c.Topic
 	}
@@ -61,17 +64,17 @@ func compression(name string) kgo.CompressionCodec {
 	return kgo.SnappyCompression()
 }
 
-// InOrder holds since the client fails all that is buffered for a partition when one batch of it fails, and all documents of a call are buffered before the
-// first is sent: a document never follows one of its partition that was not stored, except those that are rejected.
+// InOrder holds since the client fails all that is buffered for a partition when one batch of it fails, and the gate keeps it from sending anything of a
+// call before all of that is buffered: a document never follows one of its partition that was not stored, except those that are rejected.
 func (s *sink) InOrder() {}
 
 // Send produces documents and waits until all in-sync replicas have them.
 func (s *sink) Send(ctx context.Context, documents []*wire.Document) []error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("Kafka did not confirm documents within %s", s.timeout))
 	defer cancel()
-	errs := s.deliver(ctx, documents)
+	errs := s.introduce(ctx, documents)
 	for i, err := range errs {
-		errs[i] = explain(ctx, documents[i].Address, err)
+		errs[i] = explain(ctx, s.topicOf(documents[i]), err)
 	}
 	if !slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
 		return nil
@@ -80,6 +83,31 @@ func (s *sink) Send(ctx context.Context, documents []*wire.Document) []error {
 }
 
 var errNotSent = errors.New("not sent, since a document before it was not stored")
+
+// introduce sends the first document to a topic alone, since the client only buffers by partition once it knows those of the topic.
+func (s *sink) introduce(ctx context.Context, documents []*wire.Document) []error {
+	errs := make([]error, len(documents))
+	failed := map[string]bool{}
+	var places []int
+	var rest []*wire.Document
+	for i, d := range documents {
+		topic := s.topicOf(d)
+		switch {
+		case failed[topic]:
+			errs[i] = errNotSent
+		case s.known[topic]:
+			places, rest = append(places, i), append(rest, d)
+		default:
+			errs[i] = s.deliver(ctx, documents[i:i+1])[0]
+			s.known[topic] = errs[i] == nil
+			failed[topic] = errs[i] != nil && !wire.IsRejected(errs[i])
+		}
+	}
+	for i, err := range s.deliver(ctx, rest) {
+		errs[places[i]] = err
+	}
+	return errs
+}
 
 // deliver produces documents. A broker refuses a whole batch for one of its documents, such as one that is too large, so what was refused is sent again in
 // halves until the one is alone.
@@ -114,17 +142,19 @@ func (s *sink) deliver(ctx context.Context, documents []*wire.Document) []error 
 func (s *sink) produce(ctx context.Context, documents []*wire.Document) []error {
 	errs := make([]error, len(documents))
 	var confirmed sync.WaitGroup
+	s.gate.Lock()
 	for i, d := range documents {
-		if err := checkTopic(d.Address); err != nil {
-			errs[i] = err
+		topic := s.topicOf(d)
+		if errs[i] = checkTopic(topic); errs[i] != nil {
 			continue
 		}
 		confirmed.Add(1)
-		s.client.Produce(ctx, record(d), func(_ *kgo.Record, err error) {
+		s.client.Produce(ctx, record(topic, d), func(_ *kgo.Record, err error) {
 			errs[i] = err
 			confirmed.Done()
 		})
 	}
+	s.gate.Unlock()
 	// Flush ends when all documents are stored or have failed, as they do when ctx ends.
 	if err := s.client.Flush(context.WithoutCancel(ctx)); err != nil {
 		return wire.All(documents, err)
@@ -152,8 +182,16 @@ func explain(ctx context.Context, topic string, err error) error {
 	return fmt.Errorf("could not produce to topic %s: %w", topic, err)
 }
 
-func record(d *wire.Document) *kgo.Record {
-	r := &kgo.Record{Topic: d.Address, Value: d.Body}
+// topicOf is where a document goes. Dead letters have no address.
+func (s *sink) topicOf(d *wire.Document) string {
+	if d.Address == "" {
+		return s.topic
+	}
+	return d.Address
+}
+
+func record(topic string, d *wire.Document) *kgo.Record {
+	r := &kgo.Record{Topic: topic, Value: d.Body}
 	if d.Key != "" {
 		r.Key = []byte(d.Key)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -109,7 +110,7 @@ func TestCompressionsAndEmptyDocuments(t *testing.T) {
 func TestRejected(t *testing.T) {
 	cluster := start(t, 1)
 	c := sinkConfig(cluster.ListenAddrs())
-	c.MaxMessageBytes = 50000
+	c.MaxMessageBytes, c.Topic = 50000, "{{.Type}}"
 	sink := openSink(t, c)
 	with := func(n int, change func(*wire.Document)) *wire.Document {
 		d := document(n, "k")
@@ -146,6 +147,8 @@ func TestRejected(t *testing.T) {
 	}
 	got := receive(t, openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 100), 3)
 	sameTexts(t, "stored", ids(got), []string{"id-0", "id-6", "id-8"})
+	letter := with(9, func(d *wire.Document) { d.Address = "" })
+	send(t, openSink(t, sinkConfig(cluster.ListenAddrs())), letter) // to the only topic there is
 }
 
 // TestTopicRefusesLargeBatches has a topic that takes less than the client believes: the broker refuses whole batches.
@@ -212,10 +215,10 @@ func refuseBatches(cluster *kfake.Cluster, limit int, refusal *kerr.Error) {
 func TestNothingFollowsAFailure(t *testing.T) {
 	cluster := start(t, 2)
 	c := sinkConfig(cluster.ListenAddrs())
-	c.MaxMessageBytes = 2000 // several batches a call
+	c.MaxMessageBytes = 20000 // many batches a call
 	c.Compression = "none"
 	sink := openSink(t, c)
-	all := documents(3, 300)
+	all := documents(3, 10000)
 	var events []*wire.Event
 	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 1000)
 	requests := 0
@@ -313,11 +316,53 @@ func TestSendEndsWithContext(t *testing.T) {
 	}
 }
 
+// TestSendWhileBrokerIsAway has a broker that hangs, one that was killed, and one whose topic is not known yet.
+func TestSendWhileBrokerIsAway(t *testing.T) {
+	server := startChild(t)
+	c := sinkConfig(server.addresses())
+	c.Timeout = spec.Duration(250 * time.Millisecond)
+	used, unused := openSink(t, c), openSink(t, c)
+	send(t, used, documents(11, 3)...)
+	fails := func(s wire.Sink) {
+		t.Helper()
+		begun := time.Now()
+		errs := s.Send(t.Context(), documents(11, 3))
+		if len(errs) != 3 {
+			t.Fatalf("%v", errs)
+		}
+		for _, err := range errs {
+			if err == nil || wire.IsRejected(err) {
+				t.Errorf("%v", err)
+			}
+		}
+		if took := time.Since(begun); took > 3*time.Second {
+			t.Errorf("a call of 250 ms took %v", took)
+		}
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
+		if err := server.process.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		fails(used)
+		fails(unused)
+	}
+	_ = server.process.Wait()
+	server.start(t)
+	c.Timeout = spec.Duration(10 * time.Second)
+	send(t, openSink(t, c), documents(11, 3)...)
+	for range 50 {
+		if used.Send(t.Context(), documents(11, 3)) == nil && unused.Send(t.Context(), documents(11, 3)) == nil {
+			return
+		}
+	}
+	t.Fatal("a sink does not find back to the broker")
+}
+
 // TestBrokerIsKilled sends the same documents until all are stored, while the broker is killed and started again.
 func TestBrokerIsKilled(t *testing.T) {
 	server := startChild(t)
 	c := sinkConfig(server.addresses())
-	c.Timeout = spec.Duration(500 * time.Millisecond)
+	c.Timeout = spec.Duration(250 * time.Millisecond)
 	sink := openSink(t, c)
 	all := documents(4, 1000)
 	killed := make(chan struct{})

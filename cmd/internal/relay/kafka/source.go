@@ -42,7 +42,7 @@ func NewSource(ctx context.Context, c *config.KafkaSource, decode func(*wire.Doc
 	if c.RebalanceTimeout > 0 {
 		options = append(options, kgo.RebalanceTimeout(time.Duration(c.RebalanceTimeout)))
 	}
-	client, err := connect(ctx, c.Brokers, c.TLS, c.SASL, options...)
+	client, err := connect(ctx, login{c.Brokers, c.TLS, c.SASL, nil}, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func NewSource(ctx context.Context, c *config.KafkaSource, decode func(*wire.Doc
 // prepare looks for the topics. A group that begins at their end commits that before it consumes, so that it misses nothing from then on, even if it stops
 // before it has consumed anything.
 func prepare(ctx context.Context, c *config.KafkaSource) error {
-	client, err := connect(ctx, c.Brokers, c.TLS, c.SASL)
+	client, err := connect(ctx, login{c.Brokers, c.TLS, c.SASL, nil})
 	if err != nil {
 		return err
 	}

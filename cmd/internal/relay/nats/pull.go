@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -114,9 +115,16 @@ func ended(ctx context.Context, m *nats.Msg) (bool, error) {
 func headers(all nats.Header) map[string]string {
 	own := make(map[string]string, len(all))
 	for name, values := range all {
-		if !strings.HasPrefix(name, "Nats-") {
-			own[strings.ToLower(name)] = strings.Join(values, ",")
+		if strings.HasPrefix(name, "Nats-") {
+			continue
 		}
+		name, value := strings.ToLower(name), strings.Join(values, ",")
+		if strings.HasPrefix(name, attributePrefix) {
+			if decoded, err := url.PathUnescape(value); err == nil { // else its publisher did not encode it
+				value = decoded
+			}
+		}
+		own[name] = value
 	}
 	return own
 }

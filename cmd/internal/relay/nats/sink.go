@@ -88,7 +88,7 @@ func (s *sink) publish(ctx context.Context, d *wire.Document) (jetstream.PubAckF
 		return nil, errDisconnected
 	}
 	future, err := s.js.PublishMsgAsync(m, jetstream.WithStallWait(time.Second))
-	return future, explain(err, d.Address)
+	return future, explain(err, m.Subject)
 }
 
 func outcome(ctx context.Context, future jetstream.PubAckFuture) error {
@@ -125,14 +125,24 @@ func noStream(subject string) error {
 }
 
 func (s *sink) message(d *wire.Document) (*nats.Msg, error) {
-	if err := checkSubject(d.Address); err != nil {
+	subject := d.Address
+	if subject == "" { // of a dead letter
+		subject = s.subject
+	}
+	if err := checkSubject(subject); err != nil {
 		return nil, err
 	}
-	header := make(nats.Header, len(d.Headers)+3)
+	header := make(nats.Header, len(d.Headers)+4)
 	for name, value := range d.Headers {
+		if strings.HasPrefix(name, attributePrefix) {
+			value = percentEncode(value)
+		}
 		header[name] = []string{value}
 	}
 	present(header, "content-type", d.ContentType)
+	if d.Headers["ce-specversion"] != "" {
+		present(header, "ce-datacontenttype", d.ContentType)
+	}
 	present(header, jetstream.MsgIDHeader, d.ID)
 	present(header, jetstream.ExpectedStreamHeader, s.stream)
 	for name, values := range header {
@@ -140,13 +150,28 @@ func (s *sink) message(d *wire.Document) (*nats.Msg, error) {
 			return nil, wire.Reject("NATS cannot carry the header %q: its value has a line break, or a space at an end", name)
 		}
 	}
-	return &nats.Msg{Subject: d.Address, Header: header, Data: d.Body}, nil
+	return &nats.Msg{Subject: subject, Header: header, Data: d.Body}, nil
 }
 
 func present(header nats.Header, name, value string) {
 	if value != "" {
 		header[name] = []string{value}
 	}
+}
+
+// attributePrefix begins headers with attributes of CloudEvents, whose binding for NATS percent-encodes them as that for HTTP does.
+const attributePrefix = "ce-"
+
+func percentEncode(value string) string {
+	var b strings.Builder
+	for i := range len(value) {
+		if c := value[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '%' {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // checkSubject refuses subjects that cannot be published to, and those of the server itself, which an event's content must not reach.

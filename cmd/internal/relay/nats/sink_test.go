@@ -11,6 +11,7 @@ import (
 	"time"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
@@ -36,6 +37,9 @@ func TestFormatsArrive(t *testing.T) {
 		encoder := wire.Encoder{Format: format, Address: address}
 		sent := event()
 		sent.ID = fmt.Sprint(i)
+		if format == wire.CloudEventsBinary { // the binding can carry all
+			sent.Key = " kéy\r\n\x00\xff%41+"
+		}
 		d, err := encoder.Encode(sent)
 		if err != nil {
 			t.Fatal(err)
@@ -51,6 +55,10 @@ func TestFormatsArrive(t *testing.T) {
 		}
 		if got.Raw.ID != d.ID || got.Raw.ContentType != d.ContentType || got.Headers["tenant"] != sent.Headers["tenant"] || got.Trace != sent.Trace {
 			t.Errorf("%s: %+v of %+v", format, got.Raw, d)
+		}
+		if header := got.Tag.(*nats.Msg).Header; format == wire.CloudEventsBinary &&
+			(header.Get("ce-subject") != "%20k%C3%A9y%0D%0A%00%FF%2541+" || header.Get("ce-datacontenttype") != "application/json") {
+			t.Errorf("%v", header)
 		}
 		if got.Place != (wire.Place{Topic: "events.order.placed", Offset: int64(i) + 1, Known: true}) {
 			t.Errorf("%s: %+v", format, got.Place)
@@ -132,7 +140,9 @@ func TestRejected(t *testing.T) {
 			}
 		}
 	}
-	if info, err := events.Info(t.Context()); err != nil || info.State.Msgs != 3 {
+	letter := with(14, func(d *wire.Document) { d.Address = "" })
+	send(t, openSink(t, url, func(c *config.NATS) { c.Subject = "events.dead" }), letter) // to the only subject there is
+	if info, err := events.Info(t.Context()); err != nil || info.State.Msgs != 4 {
 		t.Fatalf("%+v, %v", info, err)
 	}
 }
