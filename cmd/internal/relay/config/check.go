@@ -139,8 +139,15 @@ func (c checker) template(place spec.Place, field, text string) {
 
 // Address is the template of where documents go within a sink, the field that holds it, and its place.
 func (s *Sink) Address() (place spec.Place, field, text string) {
-	if s.Webhook != nil {
+	switch {
+	case s.Webhook != nil:
 		return s.Webhook.Place, "url", s.Webhook.URL
+	case s.MQTT != nil:
+		return s.MQTT.Place, "topic", s.MQTT.Topic
+	case s.RabbitMQ != nil:
+		return s.RabbitMQ.Place, "routing_key", s.RabbitMQ.RoutingKey
+	case s.Redis != nil:
+		return s.Redis.Place, "stream", s.Redis.Stream
 	}
 	return place, "", ""
 }

@@ -43,9 +43,12 @@ type Retry struct {
 // Source is where events come from: one of its fields is given.
 type Source struct {
 	spec.Place `yaml:"-"`
-	Outbox     *Outbox        `yaml:"outbox" jsonschema_description:"An outbox, by a consumer group."`
-	File       *FileSource    `yaml:"file" jsonschema_description:"A file with a JSON document in each line, or standard input."`
-	Webhook    *WebhookSource `yaml:"webhook" jsonschema_description:"Requests that others send, each with a document."`
+	Outbox     *Outbox         `yaml:"outbox" jsonschema_description:"An outbox, by a consumer group."`
+	File       *FileSource     `yaml:"file" jsonschema_description:"A file with a JSON document in each line, or standard input."`
+	Webhook    *WebhookSource  `yaml:"webhook" jsonschema_description:"Requests that others send, each with a document."`
+	MQTT       *MQTTSource     `yaml:"mqtt" jsonschema_description:"Topics of a broker of MQTT 5."`
+	RabbitMQ   *RabbitMQSource `yaml:"rabbitmq" jsonschema_description:"A queue of RabbitMQ."`
+	Redis      *RedisSource    `yaml:"redis" jsonschema_description:"Streams of Redis."`
 }
 
 // Sink is where events go: one of its fields is given.
@@ -56,6 +59,9 @@ type Sink struct {
 	Stdout     *Stdout   `yaml:"stdout" jsonschema_description:"Standard output, a JSON document in each line."`
 	Null       *Null     `yaml:"discard" jsonschema_description:"Nothing: events are acknowledged and forgotten."`
 	Webhook    *Webhook  `yaml:"webhook" jsonschema_description:"An HTTP endpoint that gets a request for each event."`
+	MQTT       *MQTT     `yaml:"mqtt" jsonschema_description:"Topics of a broker of MQTT 5."`
+	RabbitMQ   *RabbitMQ `yaml:"rabbitmq" jsonschema_description:"An exchange of RabbitMQ."`
+	Redis      *Redis    `yaml:"redis" jsonschema_description:"Streams of Redis."`
 }
 
 // Values of Outbox.Unit.
