@@ -21,6 +21,7 @@ import (
 type Process struct {
 	t       *testing.T
 	address string
+	dir     string
 	program string
 	args    []string
 	env     []string
@@ -42,7 +43,7 @@ func (o *output) Write(b []byte) (int, error) {
 }
 
 // The shell ends all of its process group when its input does: when the test's process is gone, whatever the reason.
-const guard = `"$@" & read -r _; kill -9 0`
+const guard = `trap '' USR1; "$@" & read -r _; kill -9 0`
 
 // find returns the path of a program, which lies where the system's administrator alone has it in the search path.
 func find(t *testing.T, name string, dirs ...string) string {
@@ -76,9 +77,9 @@ func Port(t *testing.T) string {
 }
 
 // start runs a program that listens at a port, and kills it when the test ends.
-func start(t *testing.T, port string, env []string, program string, args ...string) *Process {
+func start(t *testing.T, dir, port string, env []string, program string, args ...string) *Process {
 	t.Helper()
-	p := &Process{t: t, address: "127.0.0.1:" + port, program: program, args: args, env: env}
+	p := &Process{t: t, dir: dir, address: "127.0.0.1:" + port, program: program, args: args, env: env}
 	p.Start()
 	t.Cleanup(func() {
 		if p.command != nil {
@@ -90,6 +91,17 @@ func start(t *testing.T, port string, env []string, program string, args ...stri
 
 // Address is the host and the port of the broker.
 func (p *Process) Address() string { return p.address }
+
+// Dir is where the broker's data is.
+func (p *Process) Dir() string { return p.dir }
+
+// Signal sends a signal to the broker. The shell ignores SIGUSR1.
+func (p *Process) Signal(signal syscall.Signal) {
+	p.t.Helper()
+	if err := syscall.Kill(-p.command.Process.Pid, signal); err != nil {
+		p.t.Fatal(err)
+	}
+}
 
 // Start starts the broker again and waits until it accepts connections.
 func (p *Process) Start() {
@@ -105,16 +117,22 @@ func (p *Process) Start() {
 	if err := p.command.Start(); err != nil {
 		p.t.Fatal(err)
 	}
+	if err := Await(p.address); err != nil {
+		p.output.Lock()
+		defer p.output.Unlock()
+		p.t.Fatalf("%s: %v:\n%s", p.program, err, p.output.String())
+	}
+}
+
+// Await waits until something listens at an address.
+func Await(address string) error {
 	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		connection, err := net.DialTimeout("tcp", p.address, time.Second)
+		connection, err := net.DialTimeout("tcp", address, time.Second)
 		if err == nil {
-			_ = connection.Close()
-			return
+			return connection.Close()
 		}
 		if time.Now().After(deadline) {
-			p.output.Lock()
-			defer p.output.Unlock()
-			p.t.Fatalf("%s does not listen at %s:\n%s", p.program, p.address, p.output.String())
+			return err
 		}
 	}
 }
