@@ -95,8 +95,16 @@ func (p *Process) Address() string { return p.address }
 // Dir is where the broker's data is.
 func (p *Process) Dir() string { return p.dir }
 
-// Signal sends a signal to the broker. The shell ignores SIGUSR1.
-func (p *Process) Signal(signal syscall.Signal) {
+// Save makes a broker save its state that does so at SIGUSR1, which the shell ignores.
+func (p *Process) Save() { p.signal(syscall.SIGUSR1) }
+
+// Stall stops the broker, which keeps its connections, until Resume.
+func (p *Process) Stall() { p.signal(syscall.SIGSTOP) }
+
+// Resume lets the broker go on.
+func (p *Process) Resume() { p.signal(syscall.SIGCONT) }
+
+func (p *Process) signal(signal syscall.Signal) {
 	p.t.Helper()
 	if err := syscall.Kill(-p.command.Process.Pid, signal); err != nil {
 		p.t.Fatal(err)

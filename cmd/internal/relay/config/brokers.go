@@ -54,7 +54,7 @@ type Redis struct {
 	URL        string        `yaml:"url" jsonschema:"required,minLength=1" jsonschema_description:"The server and its database: redis, or rediss with TLS. Not a cluster."`
 	Stream     string        `yaml:"stream" jsonschema:"required,minLength=1" jsonschema_description:"Template of the stream's name."`
 	MaxLength  int           `yaml:"max_length" jsonschema:"minimum=1" jsonschema_description:"Entries that a stream keeps, or some more; the oldest are removed, read or not; default: all."`
-	Timeout    spec.Duration `yaml:"timeout" jsonschema:"default=30s" jsonschema_description:"How long an answer may take."`
+	Timeout    spec.Duration `yaml:"timeout" jsonschema:"default=10s" jsonschema_description:"How long an answer may take."`
 	TLS        TLS           `yaml:"tls" jsonschema_description:"Certificates, for rediss."`
 }
 

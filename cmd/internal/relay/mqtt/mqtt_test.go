@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -263,7 +262,7 @@ func TestKilled(t *testing.T) {
 func saved(t *testing.T, server *broker.Process) {
 	t.Helper()
 	before := time.Now()
-	server.Signal(syscall.SIGUSR1)
+	server.Save()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if info, err := os.Stat(filepath.Join(server.Dir(), "mosquitto.db")); err == nil && info.ModTime().After(before) {
 			return
@@ -347,4 +346,15 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
+}
+
+func TestStalled(t *testing.T) {
+	server := broker.Mosquitto(t)
+	broker.NoLeaks(t)
+	sink, err := NewSink(context.Background(), &config.MQTT{URL: "mqtt://" + server.Address(), Timeout: spec.Duration(time.Second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sink.Close(context.Background()) }()
+	relaytest.Stalled(t, sink, relaytest.Documents(t, wire.Native, "a", events(39, 50)), server.Stall, server.Resume)
 }

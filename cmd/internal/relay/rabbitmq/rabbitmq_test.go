@@ -25,7 +25,7 @@ func TestRabbitMQ(t *testing.T) {
 		run  func(*testing.T, *broker.Process)
 	}{
 		{"Formats", testFormats}, {"Properties", testProperties}, {"Rejected", testRejected}, {"Unroutable", testUnroutable}, {"Full", testFull},
-		{"Unsettled", testUnsettled}, {"Deleted", testDeleted}, {"Check", testCheck}, {"Killed", testKilled},
+		{"Unsettled", testUnsettled}, {"Deleted", testDeleted}, {"Check", testCheck}, {"Stalled", testStalled}, {"Killed", testKilled},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			broker.NoLeaks(t)
@@ -281,4 +281,14 @@ func testKilled(t *testing.T, server *broker.Process) {
 	}
 	source = openSource(t, server, "killed", wire.Native, 64)
 	relaytest.Same(t, wire.Native, events, relaytest.Collect(t, source, len(events)))
+}
+
+func testStalled(t *testing.T, server *broker.Process) {
+	declare(t, server, "stalled", nil)
+	sink, err := NewSink(context.Background(), &config.RabbitMQ{URL: url(server), RoutingKey: "stalled", Timeout: spec.Duration(time.Second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sink.Close(context.Background()) }()
+	relaytest.Stalled(t, sink, relaytest.Documents(t, wire.Native, "stalled", relaytest.Events(29, 50)), server.Stall, server.Resume)
 }

@@ -29,7 +29,7 @@ const (
 
 const headerPrefix = "header:"
 
-const defaultTimeout = 30 * time.Second
+const defaultTimeout = 10 * time.Second
 
 func init() { logging.Disable() } // errors are returned
 

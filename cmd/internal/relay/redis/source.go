@@ -15,6 +15,9 @@ import (
 // pause is how long the server keeps a read that finds nothing: a stop waits as long.
 const pause = 250 * time.Millisecond
 
+// answerTimeout is how long an answer may take: a stop waits as long for a server that does not answer.
+const answerTimeout = 5 * time.Second
+
 type source struct {
 	client     *redis.Client
 	decode     func(*wire.Document, wire.Place) *wire.Event
@@ -35,7 +38,7 @@ type tag struct{ stream, id string }
 
 // NewSource makes a source that reads streams in a consumer group. Several consumers of one group share its entries, without regard to their keys.
 func NewSource(ctx context.Context, c *config.RedisSource, decode func(*wire.Document, wire.Place) *wire.Event, batch int) (wire.Source, error) {
-	client, err := connect(c.URL, c.TLS, 0)
+	client, err := connect(c.URL, c.TLS, answerTimeout)
 	if err != nil {
 		return nil, err
 	}

@@ -146,3 +146,13 @@ func TestSecrets(t *testing.T) {
 		}
 	}
 }
+
+func TestStalled(t *testing.T) {
+	server := broker.Redis(t)
+	sink, err := NewSink(context.Background(), &config.Redis{URL: "redis://" + server.Address(), Stream: "s", Timeout: spec.Duration(time.Second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sink.Close(context.Background()) }()
+	relaytest.Stalled(t, sink, relaytest.Documents(t, wire.Native, "s", relaytest.Events(17, 50)), server.Stall, server.Resume)
+}

@@ -120,6 +120,28 @@ func SendThrough(t *testing.T, sink wire.Sink, documents []*wire.Document, inter
 	return failures
 }
 
+// Stalled checks a sink whose timeout is a second, while the broker stalls between two calls.
+func Stalled(t *testing.T, sink wire.Sink, documents []*wire.Document, stall, resume func()) {
+	t.Helper()
+	Send(t, sink, documents)
+	stall()
+	began := time.Now()
+	err := Attempt(t, sink, documents)
+	if waited := time.Since(began); err == nil || wire.IsRejected(err) || waited < 500*time.Millisecond || waited > 4*time.Second {
+		t.Errorf("a broker that stalls: %v after %s", err, waited)
+	}
+	began = time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	if err := sink.Check(ctx); err == nil || time.Since(began) > 4*time.Second {
+		t.Errorf("a broker that stalls is checked well: %v after %s", err, time.Since(began))
+	}
+	resume()
+	if err := sendUntil(t, sink, documents, new(int)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func sendUntil(t *testing.T, sink wire.Sink, documents []*wire.Document, failures *int) error {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; *failures++ {
