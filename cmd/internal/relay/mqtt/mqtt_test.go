@@ -46,7 +46,7 @@ func openSource(t *testing.T, c config.MQTTSource, format string, batch int) wir
 	return s
 }
 
-func session(server *broker.Process, name string, topics ...string) config.MQTTSource {
+func durable(server *broker.Process, name string, topics ...string) config.MQTTSource {
 	c := config.MQTTSource{URL: "mqtt://" + server.Address(), ClientID: name, SessionExpiry: spec.Duration(time.Hour)}
 	for _, topic := range topics {
 		c.Topics = append(c.Topics, spec.Text{Value: topic})
@@ -69,7 +69,7 @@ func TestFormats(t *testing.T) {
 	for _, format := range relaytest.Formats {
 		for _, quality := range []int{1, 2} {
 			published := events(uint64(31+quality), 150)
-			topics := session(server, format, "shop/"+format)
+			topics := durable(server, format, "shop/"+format)
 			topics.QoS = quality
 			source := openSource(t, topics, format, 64)
 			sink := openSink(t, config.MQTT{URL: "mqtt://" + server.Address(), QoS: quality})
@@ -89,7 +89,7 @@ func TestFormats(t *testing.T) {
 
 func TestProperties(t *testing.T) {
 	server := broker.Mosquitto(t)
-	source := openSource(t, session(server, "one", "a/#"), wire.CloudEventsBinary, 10)
+	source := openSource(t, durable(server, "one", "a/#"), wire.CloudEventsBinary, 10)
 	sink := openSink(t, config.MQTT{URL: "mqtt://" + server.Address(), ClientID: "sink"})
 	if errs := sink.Send(relaytest.Context(t), nil); errs != nil {
 		t.Fatal(errs)
@@ -117,7 +117,7 @@ func TestProperties(t *testing.T) {
 func TestRejected(t *testing.T) {
 	for name, settings := range map[string]string{"packet": "max_packet_size 20000", "message": "message_size_limit 19000"} {
 		server := broker.Mosquitto(t, settings)
-		source := openSource(t, session(server, "one", "#"), wire.Native, 10)
+		source := openSource(t, durable(server, "one", "#"), wire.Native, 10)
 		sink := openSink(t, config.MQTT{URL: "mqtt://" + server.Address()})
 		documents := relaytest.Documents(t, wire.Native, "a", events(33, 8))
 		documents[1].Body = []byte(strings.Repeat("x", 20000))
@@ -141,7 +141,7 @@ func TestUnsettled(t *testing.T) {
 	server := broker.Mosquitto(t)
 	broker.NoLeaks(t)
 	for _, quality := range []int{1, 2} {
-		c := session(server, "one", "a/+", "b")
+		c := durable(server, "one", "a/+", "b")
 		c.QoS = quality
 		source := openSource(t, c, wire.Native, 5)
 		sink := openSink(t, config.MQTT{URL: "mqtt://" + server.Address(), QoS: quality})
@@ -177,7 +177,7 @@ func TestUnsettled(t *testing.T) {
 // TestOthers holds that what other clients publish, without properties or a guarantee, arrives and does not fill the source up.
 func TestOthers(t *testing.T) {
 	server := broker.Mosquitto(t)
-	source := openSource(t, session(server, "one", "#"), wire.Native, 5)
+	source := openSource(t, durable(server, "one", "#"), wire.Native, 5)
 	e, err := newEndpoint("mqtt://"+server.Address(), "", "", config.TLS{})
 	if err != nil {
 		t.Fatal(err)
@@ -186,8 +186,8 @@ func TestOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 50 {
-		if _, err := c.Publish(relaytest.Context(t), &paho.Publish{Topic: "a", Payload: []byte("{}")}); err != nil {
+	for n := range 50 { // the broker confirms the last one, after which it has them all
+		if _, err := c.Publish(relaytest.Context(t), &paho.Publish{QoS: byte(n / 49), Topic: "a", Payload: []byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -210,12 +210,12 @@ func TestRetain(t *testing.T) {
 	server := broker.Mosquitto(t)
 	sink := openSink(t, config.MQTT{URL: "mqtt://" + server.Address(), Retain: true})
 	relaytest.Send(t, sink, relaytest.Documents(t, wire.Native, "a", events(36, 1)))
-	source := openSource(t, session(server, "one", "a"), wire.Native, 5)
+	source := openSource(t, durable(server, "one", "a"), wire.Native, 5)
 	relaytest.Collect(t, source, 1)
 	if err := source.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	relaytest.Nothing(t, openSource(t, session(server, "one", "a"), wire.Native, 5))
+	relaytest.Nothing(t, openSource(t, durable(server, "one", "a"), wire.Native, 5))
 }
 
 // TestKilled kills the broker, whose queues survive it, while events are unsettled and in the middle of a send.
@@ -224,7 +224,7 @@ func TestKilled(t *testing.T) {
 	broker.NoLeaks(t)
 	published := events(37, 400)
 	documents := relaytest.Documents(t, wire.Native, "a", published)
-	source := openSource(t, session(server, "one", "a"), wire.Native, 50)
+	source := openSource(t, durable(server, "one", "a"), wire.Native, 50)
 	sink := openSink(t, config.MQTT{URL: "mqtt://" + server.Address()})
 	relaytest.Send(t, sink, documents[:100])
 	held := relaytest.Receive(t, source, 50)
@@ -254,7 +254,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal("a dead broker took documents")
 	}
 	relaytest.Send(t, sink, documents[200:])
-	source = openSource(t, session(server, "one", "a"), wire.Native, 64)
+	source = openSource(t, durable(server, "one", "a"), wire.Native, 64)
 	relaytest.Same(t, wire.Native, published, relaytest.Collect(t, source, len(published)))
 }
 

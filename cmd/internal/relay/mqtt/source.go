@@ -4,9 +4,13 @@ import (
 	"context"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/eclipse/paho.golang/packets"
 	"github.com/eclipse/paho.golang/paho"
+	"github.com/eclipse/paho.golang/paho/session"
+	"github.com/eclipse/paho.golang/paho/session/state"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
@@ -15,6 +19,7 @@ import (
 const (
 	gather        = 5 * time.Millisecond // how long a batch waits for more
 	mostReceive   = 65535
+	flushTimeout  = 2 * time.Second
 	onlyNewRetain = 1 // retained messages come with a new subscription only
 )
 
@@ -28,7 +33,21 @@ type source struct {
 	mutex  sync.Mutex // over what follows
 	closed bool
 	client *client
+	acks   *acks
 	stop   chan struct{} // ends the wait of the client for room in messages
+}
+
+// acks counts the acknowledgements that the client has written. It does that a little later than it is told to.
+type acks struct {
+	session.SessionManager
+	told    int64
+	written atomic.Int64
+}
+
+// Ack writes an acknowledgement.
+func (a *acks) Ack(p *packets.Publish) error {
+	defer a.written.Add(1)
+	return a.SessionManager.Ack(p)
 }
 
 // NewSource makes a source that subscribes to topics in a session, which the broker keeps while the source is away.
@@ -52,11 +71,11 @@ func (s *source) open(ctx context.Context) error {
 	}
 	ahead := uint16(min(s.batch, mostReceive))
 	expiry := uint32(min(time.Duration(s.c.SessionExpiry)/time.Second, math.MaxUint32-1))
-	messages, stop := make(chan *paho.Publish, ahead), make(chan struct{})
+	messages, stop, written := make(chan *paho.Publish, ahead), make(chan struct{}), &acks{SessionManager: state.NewInMemory()}
 	c, err := s.endpoint.connect(ctx,
 		&paho.Connect{ClientID: s.c.ClientID, Properties: &paho.ConnectProperties{SessionExpiryInterval: &expiry, ReceiveMaximum: &ahead, RequestProblemInfo: true}},
 		paho.ClientConfig{
-			EnableManualAcknowledgment: true, SendAcksInterval: acknowledge, PacketTimeout: defaultTimeout,
+			Session: written, EnableManualAcknowledgment: true, SendAcksInterval: acknowledge, PacketTimeout: defaultTimeout,
 			OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(p paho.PublishReceived) (bool, error) {
 				select {
 				case messages <- p.Packet:
@@ -68,12 +87,24 @@ func (s *source) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.client, s.messages, s.stop = c, messages, stop
+	s.client, s.messages, s.acks, s.stop = c, messages, written, stop
 	if err := s.subscribe(ctx); err != nil {
 		s.end()
 		return err
 	}
 	return nil
+}
+
+// flush waits until the broker has the acknowledgements: it answers a subscription, which changes nothing, after them. The caller holds the mutex.
+func (s *source) flush(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+	defer cancel()
+	for s.client != nil && s.acks.written.Load() < s.acks.told && ctx.Err() == nil && !s.client.isDone() {
+		time.Sleep(acknowledge)
+	}
+	if s.client != nil && !s.client.isDone() {
+		_ = s.subscribe(ctx)
+	}
 }
 
 func (s *source) subscribe(ctx context.Context) error {
@@ -101,9 +132,9 @@ func (s *source) end() {
 	if s.client == nil {
 		return
 	}
-	time.Sleep(2 * acknowledge) // acknowledgements are on their way
 	close(s.stop)
 	s.client.close()
+	_ = s.acks.Close()
 	s.client = nil
 }
 
@@ -150,35 +181,45 @@ func (s *source) event(m *paho.Publish) *wire.Event {
 
 // Settle acknowledges what was delivered or rejected, in order as MQTT wants it, up to the first other one. To have that and what follows again it connects anew.
 func (s *source) Settle(ctx context.Context, events []*wire.Event, outcomes []error) error {
-	s.mutex.Lock()
-	c := s.client
-	s.mutex.Unlock()
-	if c == nil {
-		return errClosed
+	again, err := s.acknowledge(events, outcomes)
+	if err != nil || !again {
+		return err
 	}
-	for i, event := range events {
-		if outcomes[i] != nil && !wire.IsRejected(outcomes[i]) {
-			return s.reopen(ctx)
-		}
-		if err := c.Ack(event.Tag.(*paho.Publish)); err != nil {
-			return err // the connection is a new one, in which the broker delivers them again
-		}
-	}
-	return nil
-}
-
-func (s *source) reopen(ctx context.Context) error {
 	s.mutex.Lock()
+	s.flush(ctx)
 	s.end()
 	s.mutex.Unlock()
 	return s.open(ctx)
 }
 
+// acknowledge reports whether events are to come again.
+func (s *source) acknowledge(events []*wire.Event, outcomes []error) (again bool, err error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.client == nil {
+		return false, errClosed
+	}
+	for i, event := range events {
+		if outcomes[i] != nil && !wire.IsRejected(outcomes[i]) {
+			return true, nil
+		}
+		p := event.Tag.(*paho.Publish)
+		if err := s.client.Ack(p); err != nil { // the connection has ended: they come again in another one
+			return false, err
+		}
+		if p.QoS > 0 {
+			s.acks.told++
+		}
+	}
+	return false, nil
+}
+
 // Close ends the connection, but not the session, in which the broker keeps what was not settled.
-func (s *source) Close(context.Context) error {
+func (s *source) Close(ctx context.Context) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.closed = true
+	s.flush(ctx)
 	s.end()
 	return nil
 }
