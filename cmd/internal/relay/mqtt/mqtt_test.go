@@ -2,14 +2,7 @@ package mqtt
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
-	"math/big"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -274,10 +267,10 @@ func saved(t *testing.T, server *broker.Process) {
 }
 
 func TestTransports(t *testing.T) {
-	dir, encrypted, web := t.TempDir(), broker.Port(t), broker.Port(t)
-	certificate := writeCertificate(t, dir)
+	encrypted, web := broker.Port(t), broker.Port(t)
+	certificate, key := broker.Certificate(t)
 	server := broker.Mosquitto(t, "listener "+web+" 127.0.0.1", "protocol websockets",
-		"listener "+encrypted+" 127.0.0.1", "certfile "+certificate, "keyfile "+filepath.Join(dir, "key.pem"))
+		"listener "+encrypted+" 127.0.0.1", "certfile "+certificate, "keyfile "+key)
 	for _, port := range []string{web, encrypted} {
 		if err := broker.Await("127.0.0.1:" + port); err != nil {
 			t.Fatal(err)
@@ -297,41 +290,14 @@ func TestTransports(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range []config.MQTT{{URL: "mqtts://localhost:" + encrypted}, {URL: "mqtts://127.0.0.2:" + encrypted, TLS: config.TLS{CA: certificate}}} {
-		if err := openSink(t, c).Check(relaytest.Context(t)); err == nil {
-			t.Errorf("%s: the certificate was not verified", c.URL)
+	for _, c := range []config.MQTT{{URL: "mqtts://localhost:" + encrypted}, {URL: "mqtts://127.0.0.1:" + encrypted, TLS: config.TLS{CA: certificate}}} {
+		if err := openSink(t, c).Check(relaytest.Context(t)); err == nil || !strings.Contains(err.Error(), "certificate") {
+			t.Errorf("%s: the certificate was not verified: %v", c.URL, err)
 		}
 	}
 	if err := openSink(t, config.MQTT{URL: "mqtt://" + server.Address()}).Check(relaytest.Context(t)); err != nil {
 		t.Error(err)
 	}
-}
-
-// writeCertificate makes a certificate of localhost that signs itself.
-func writeCertificate(t *testing.T, dir string) string {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true,
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: certificate}, "key.pem": {Type: "PRIVATE KEY", Bytes: private}} {
-		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return filepath.Join(dir, "cert.pem")
 }
 
 func TestSecrets(t *testing.T) {

@@ -19,7 +19,17 @@ import (
 
 // TestRabbitMQ starts one broker for all tests, which takes seconds.
 func TestRabbitMQ(t *testing.T) {
-	server := broker.RabbitMQ(t, "max_message_size = 65536")
+	certificate, key := broker.Certificate(t)
+	encrypted := broker.Port(t)
+	server := broker.RabbitMQ(t, "max_message_size = 65536", "listeners.ssl.default = "+encrypted, "ssl_options.certfile = "+certificate,
+		"ssl_options.keyfile = "+key, "ssl_options.cacertfile = "+certificate, "ssl_options.verify = verify_none")
+	t.Run("TLS", func(t *testing.T) {
+		if err := broker.Await("127.0.0.1:" + encrypted); err != nil {
+			t.Fatal(err)
+		}
+		broker.NoLeaks(t)
+		testTLS(t, encrypted, certificate)
+	})
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *broker.Process)
@@ -291,4 +301,19 @@ func testStalled(t *testing.T, server *broker.Process) {
 	}
 	defer func() { _ = sink.Close(context.Background()) }()
 	relaytest.Stalled(t, sink, relaytest.Documents(t, wire.Native, "stalled", relaytest.Events(29, 50)), server.Stall, server.Resume)
+}
+
+func testTLS(t *testing.T, port, certificate string) {
+	for _, c := range []struct {
+		host, ca string
+		isGood   bool
+	}{{"localhost", certificate, true}, {"localhost", "", false}, {"127.0.0.1", certificate, false}} {
+		sink, err := NewSink(context.Background(), &config.RabbitMQ{URL: "amqps://guest:guest@" + c.host + ":" + port, RoutingKey: "{{.Type}}", TLS: config.TLS{CA: c.ca}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Check(relaytest.Context(t)); (err == nil) != c.isGood || err != nil && !strings.Contains(err.Error(), "certificate") {
+			t.Errorf("%s %s: %v", c.host, c.ca, err)
+		}
+	}
 }

@@ -178,3 +178,24 @@ func TestTrimmed(t *testing.T) {
 		t.Fatal(n)
 	}
 }
+
+func TestTLS(t *testing.T) {
+	certificate, key := broker.Certificate(t)
+	port := broker.Port(t)
+	broker.Redis(t, "--tls-port", port, "--tls-cert-file", certificate, "--tls-key-file", key, "--tls-auth-clients", "no")
+	for _, c := range []struct {
+		url, ca string
+		isGood  bool
+	}{{"rediss://localhost:" + port, certificate, true}, {"rediss://localhost:" + port, "", false}, {"rediss://127.0.0.1:" + port, certificate, false}} {
+		sink, err := NewSink(context.Background(), &config.Redis{URL: c.url, Stream: "s", TLS: config.TLS{CA: c.ca}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Check(relaytest.Context(t)); (err == nil) != c.isGood || err != nil && !strings.Contains(err.Error(), "certificate") {
+			t.Errorf("%s %s: %v", c.url, c.ca, err)
+		}
+		if err := sink.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

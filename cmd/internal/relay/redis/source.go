@@ -88,15 +88,24 @@ func (s *source) createGroup(ctx context.Context, stream string, latest bool) er
 // Receive returns what this consumer had and did not acknowledge, then what dead consumers left, then new entries.
 func (s *source) Receive(ctx context.Context) ([]*wire.Event, error) {
 	for ctx.Err() == nil {
-		if err := s.claim(ctx); err != nil {
+		// A read that ended with ctx could have taken entries that nobody gets.
+		events, err := s.next(context.WithoutCancel(ctx))
+		if err != nil {
+			s.pending = true
 			return nil, err
 		}
-		events, err := s.read(ctx)
-		if err != nil || len(events) > 0 {
-			return events, err
+		if len(events) > 0 {
+			return events, nil
 		}
 	}
 	return nil, ctx.Err()
+}
+
+func (s *source) next(ctx context.Context) ([]*wire.Event, error) {
+	if err := s.claim(ctx); err != nil {
+		return nil, err
+	}
+	return s.read(ctx)
 }
 
 // claim takes over, now and then, the entries that no live consumer holds.
