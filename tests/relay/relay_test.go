@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		os.Exit(commandtest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
+	if dir := os.Getenv(asBroker); dir != "" {
+		os.Exit(serveNATS(dir))
+	}
 	pgtest.Main(m)
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -70,7 +69,7 @@ func newRelayCheck(o *relayOptions) *cobra.Command {
 
 // relay reads the configuration. load reads it again.
 func (o *relayOptions) relay(cmd *cobra.Command) (r *relay.Relay, load func() (*config.Relay, error), err error) {
-	log, err := o.logger(cmd)
+	log, err := logger(cmd, o.logFormat, o.logLevel)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,21 +92,6 @@ func (o *relayOptions) relay(cmd *cobra.Command) (r *relay.Relay, load func() (*
 		return nil, nil, exitError{exitInput, printed(wrong, "nothing was moved")}
 	}
 	return &relay.Relay{Config: c, Log: log, Stdin: cmd.InOrStdin(), Stdout: cmd.OutOrStdout()}, load, err
-}
-
-func (o *relayOptions) logger(cmd *cobra.Command) (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		return nil, exitError{exitUsage, fmt.Sprintf("sluice: --log-level is debug, info, warn or error, not %q\n", o.logLevel)}
-	}
-	options := &slog.HandlerOptions{Level: level}
-	switch o.logFormat {
-	case "text":
-		return slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), options)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), options)), nil
-	}
-	return nil, exitError{exitUsage, fmt.Sprintf("sluice: --log-format is text or json, not %q\n", o.logFormat)}
 }
 
 // databaseError is an error of what the command talks to.

@@ -9,47 +9,79 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/metrics"
 )
 
+// runOptions are flags of run.
+type runOptions struct {
+	every             time.Duration
+	listen, logFormat string
+}
+
 func newRun() *cobra.Command {
-	var every time.Duration
+	var o runOptions
 	command := &cobra.Command{
 		Use:   "run",
 		Short: "Does the background work of the extensions of the specs, for servers without pg_cron",
 		Long: "Calls tick() again and again until it is interrupted, for each of the specs that --file names. Several may run at once; a server that goes away is waited for.\n" +
 			"It says when it begins and ends, and of a problem when it begins and when it is over.",
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			extensions, err := generate(cmd)
-			if err != nil {
-				return err
-			}
-			url, err := dsn(cmd)
-			if err != nil {
-				return err
-			}
-			if cmd.Flags().Changed("every") && every < 10*time.Millisecond {
-				return exitError{exitUsage, "sluice: --every is 10ms at least\n"}
-			}
-			var all sync.WaitGroup
-			errs := make([]error, len(extensions))
-			for n, e := range extensions {
-				s := live.Scheduler{DSN: url, Schema: e.Schema, Every: e.Every, Log: func(format string, args ...any) {
-					fmt.Fprintf(cmd.ErrOrStderr(), "sluice run: "+e.Name+": "+format+"\n", args...)
-				}}
-				if cmd.Flags().Changed("every") {
-					s.Every = every
-				}
-				s.Log("ticks in schema %s every %v", e.Schema, s.Every)
-				all.Go(func() {
-					errs[n] = s.Run(cmd.Context())
-					s.Log("stopped")
-				})
-			}
-			all.Wait()
-			return errors.Join(errs...)
-		}),
+		RunE: run(func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }),
 	}
-	command.Flags().DurationVar(&every, "every", 0, "time between two ticks (default: as the spec's shortest schedule needs, 1s at most)")
+	flags := command.Flags()
+	flags.DurationVar(&o.every, "every", 0, "time between two ticks (default: as the spec's shortest schedule needs, 1s at most)")
+	flags.StringVar(&o.listen, "listen", "", "`address` that serves /metrics, /healthz and /readyz, such as 127.0.0.1:9465")
+	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	return command
+}
+
+func (o *runOptions) run(cmd *cobra.Command) error {
+	extensions, err := generate(cmd)
+	if err != nil {
+		return err
+	}
+	url, err := dsn(cmd)
+	if err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("every") && o.every < 10*time.Millisecond {
+		return exitError{exitUsage, "sluice: --every is 10ms at least\n"}
+	}
+	log, err := logger(cmd, o.logFormat, "info")
+	if err != nil {
+		return err
+	}
+	var watched metrics.Extensions
+	var all sync.WaitGroup
+	errs := make([]error, len(extensions))
+	schedulers := make([]live.Scheduler, len(extensions))
+	for n, e := range extensions {
+		s := live.Scheduler{DSN: url, Schema: e.Schema, Every: e.Every, Ticked: watched.Add(url, e.Name, e.Schema), Log: func(format string, args ...any) {
+			if o.logFormat == "json" {
+				log.Info(fmt.Sprintf(format, args...), "extension", e.Name)
+			} else {
+				fmt.Fprintf(cmd.ErrOrStderr(), "sluice run: "+e.Name+": "+format+"\n", args...)
+			}
+		}}
+		if cmd.Flags().Changed("every") {
+			s.Every = o.every
+		}
+		schedulers[n] = s
+	}
+	if o.listen != "" {
+		stop, err := watched.Serve(o.listen, log)
+		if err != nil {
+			return exitError{exitUsage, fmt.Sprintf("sluice: --listen: %v\n", err)}
+		}
+		defer stop()
+	}
+	for n, s := range schedulers {
+		s.Log("ticks in schema %s every %v", s.Schema, s.Every)
+		all.Go(func() {
+			errs[n] = s.Run(cmd.Context())
+			s.Log("stopped")
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }

@@ -23,6 +23,7 @@ type Scheduler struct {
 	Schema string
 	Every  time.Duration
 	Log    func(format string, args ...any)
+	Ticked func(took time.Duration, err error) // is told of each tick; nil is not
 }
 
 // Run ticks until ctx ends. A server that goes away is waited for; what tick() itself reports is tried again. A problem is logged when it begins, and
@@ -60,8 +61,13 @@ func (s Scheduler) session(ctx context.Context, config *pgx.ConnConfig, problem 
 	defer conn.Close(context.WithoutCancel(ctx))
 	tick := fmt.Sprintf("call %s.tick()", sqltext.Ident(s.Schema))
 	for next := time.Now(); ctx.Err() == nil; {
+		began := time.Now()
 		// Simple protocol: a prepared statement would tie the session to one server connection of a pooler.
-		if _, err := conn.Exec(ctx, tick, pgx.QueryExecModeSimpleProtocol); err != nil {
+		_, err := conn.Exec(ctx, tick, pgx.QueryExecModeSimpleProtocol)
+		if s.Ticked != nil && ctx.Err() == nil {
+			s.Ticked(time.Since(began), err)
+		}
+		if err != nil {
 			return ticked, err
 		}
 		if problem && !ticked {

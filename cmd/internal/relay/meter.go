@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/pgsluice/sluice/cmd/internal/metrics"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 )
 
@@ -30,7 +30,7 @@ type meter struct {
 func newMeter() *meter {
 	by := []string{"pipeline"}
 	m := &meter{
-		registry:   prometheus.NewRegistry(),
+		registry:   metrics.NewRegistry(),
 		events:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_relay_events_total", Help: "Events by outcome: delivered, rejected (dead letters), or left (given back)."}, []string{"pipeline", "outcome"}),
 		duplicates: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_relay_duplicates_total", Help: "Events that the inbox had before."}, by),
 		retries:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_relay_retries_total", Help: "Events that were sent again."}, by),
@@ -42,8 +42,7 @@ func newMeter() *meter {
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 24)}, by),
 		pipelines: map[string]*stats{},
 	}
-	m.registry.MustRegister(m.events, m.duplicates, m.retries, m.progress, m.working, m.batch, m.age,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.events, m.duplicates, m.retries, m.progress, m.working, m.batch, m.age)
 	return m
 }
 

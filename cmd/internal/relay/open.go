@@ -8,6 +8,8 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/cmd/internal/relay/file"
+	"github.com/pgsluice/sluice/cmd/internal/relay/kafka"
+	"github.com/pgsluice/sluice/cmd/internal/relay/nats"
 	"github.com/pgsluice/sluice/cmd/internal/relay/postgres"
 	"github.com/pgsluice/sluice/cmd/internal/relay/webhook"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
@@ -30,6 +32,10 @@ func (p *pipeline) source(ctx context.Context, n int) (wire.Source, error) {
 		return opened(file.NewSource(from.File, p.c.Format, p.c.Batch, p.relay.Stdin, decode("/"+from.File.Path)))
 	case from.Webhook != nil:
 		return opened(webhook.NewSource(from.Webhook, p.c.Batch, decode(from.Webhook.Path)))
+	case from.Kafka != nil:
+		return kafka.NewSource(ctx, from.Kafka, decode("kafka"), p.c.Batch)
+	case from.NATS != nil:
+		return nats.NewSource(ctx, from.NATS, decode("nats/"+from.NATS.Stream), p.c.Batch)
 	}
 	return nil, errors.New("the pipeline has no source")
 }
@@ -59,7 +65,7 @@ func (p *pipeline) consumer(n int) (string, error) {
 }
 
 // sink opens a sink.
-func (p *pipeline) sink(_ context.Context, to *config.Sink) (wire.Sink, error) {
+func (p *pipeline) sink(ctx context.Context, to *config.Sink) (wire.Sink, error) {
 	switch {
 	case to.Inbox != nil:
 		return p.inbox(to.Inbox)
@@ -71,6 +77,10 @@ func (p *pipeline) sink(_ context.Context, to *config.Sink) (wire.Sink, error) {
 		return discard{}, nil
 	case to.Webhook != nil:
 		return webhook.NewSink(to.Webhook)
+	case to.Kafka != nil:
+		return kafka.NewSink(ctx, to.Kafka)
+	case to.NATS != nil:
+		return nats.NewSink(ctx, to.NATS)
 	}
 	return nil, errors.New("the pipeline has no sink")
 }

@@ -1,6 +1,6 @@
 // Package relay moves events between outboxes, inboxes and brokers.
 //
-// Files call downwards: relay, reload, dry, check, serve, pipeline, deliver, open, meter.
+// Files call downwards: relay, reload, dry, check, pipeline, deliver, open, meter.
 package relay
 
 import (
@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pgsluice/sluice/cmd/internal/metrics"
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/cmd/internal/relay/postgres"
 )
@@ -47,11 +48,13 @@ func (r *Relay) Run(ctx context.Context, reload <-chan *config.Relay) error {
 
 // serve runs pipelines with one database and one address until ctx ends or a configuration with others comes, which it returns.
 func (r *Relay) serve(ctx context.Context, reload <-chan *config.Relay) (next *config.Relay, err error) {
-	stop, err := r.listen()
-	if err != nil {
-		return nil, err
+	if r.Config.Listen != "" {
+		stop, err := metrics.Serve(r.Config.Listen, r.meter.registry, r.meter.problems, r.Log)
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
 	}
-	defer stop()
 	if r.database, err = postgres.Open(r.Config.Database, r.Config.Schema, maxConnections); err != nil {
 		return nil, err
 	}

@@ -142,8 +142,12 @@ func (s *Sink) Address() (place spec.Place, field, text string) {
 	switch {
 	case s.Webhook != nil:
 		return s.Webhook.Place, "url", s.Webhook.URL
+	case s.Kafka != nil:
+		return s.Kafka.Place, "topic", s.Kafka.Topic
 	case s.MQTT != nil:
 		return s.MQTT.Place, "topic", s.MQTT.Topic
+	case s.NATS != nil:
+		return s.NATS.Place, "subject", s.NATS.Subject
 	case s.RabbitMQ != nil:
 		return s.RabbitMQ.Place, "routing_key", s.RabbitMQ.RoutingKey
 	case s.Redis != nil:

@@ -51,7 +51,7 @@ func NewSource(ctx context.Context, c *config.RedisSource, decode func(*wire.Doc
 	}
 	s.count = int64(max(1, batch/max(1, len(s.streams))))
 	for _, stream := range s.streams {
-		if err := s.createGroup(ctx, stream, c.Start == "latest"); err != nil {
+		if err := s.createGroup(ctx, stream, c.Start == config.Latest); err != nil {
 			_ = client.Close()
 			return nil, err
 		}

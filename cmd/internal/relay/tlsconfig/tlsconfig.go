@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,29 +13,43 @@ import (
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 )
 
-// Client makes the settings of a client: TLS 1.2 at least, trusted authorities of the system and of c, and the certificate of c if it has one.
+// Client returns the settings of a client. The server's certificate is always verified, against the system's authorities and those of the file.
 func Client(c config.TLS) (*tls.Config, error) {
 	settings := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.CA != "" {
-		text, err := os.ReadFile(c.CA)
+		authorities, err := authorities(c.CA)
 		if err != nil {
 			return nil, err
 		}
-		if settings.RootCAs, err = x509.SystemCertPool(); err != nil {
-			return nil, err
-		}
-		if !settings.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("%s holds no certificate", c.CA)
-		}
+		settings.RootCAs = authorities
 	}
-	if c.Cert != "" || c.Key != "" {
-		certificate, err := tls.LoadX509KeyPair(c.Cert, c.Key)
-		if err != nil {
-			return nil, err
-		}
-		settings.Certificates = []tls.Certificate{certificate}
+	switch {
+	case c.Cert == "" && c.Key == "":
+		return settings, nil
+	case c.Cert == "" || c.Key == "":
+		return nil, errors.New("a client certificate needs both cert and key")
 	}
+	own, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+	if err != nil {
+		return nil, fmt.Errorf("could not load the client certificate: %w", err)
+	}
+	settings.Certificates = []tls.Certificate{own}
 	return settings, nil
+}
+
+func authorities(file string) (*x509.CertPool, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("could not read certificate authorities: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(content) {
+		return nil, fmt.Errorf("file %s holds no certificate in PEM form", file)
+	}
+	return pool, nil
 }
 
 // Dial says whether a connection to a host can be made, and ends it.

@@ -34,7 +34,7 @@ func (c Decoder) Decode(d *Document, place Place) *Event {
 		e.ID, e.Origin = d.ID, ""
 	}
 	if e.ID == "" && place.Known {
-		e.ID, e.Origin = fmt.Sprintf("%d/%d", place.Partition, place.Offset), c.Origin
+		e.ID, e.Origin = fmt.Sprintf("%s/%d/%d", place.Topic, place.Partition, place.Offset), c.Origin
 	}
 	if e.ID == "" && e.Problem == nil {
 		e.Problem = errNoID

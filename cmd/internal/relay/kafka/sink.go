@@ -1,0 +1,198 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
+)
+
+// sink produces documents.
+type sink struct {
+	client  *kgo.Client
+	topic   string // empty unless all documents have the same
+	timeout time.Duration
+}
+
+// NewSink connects to brokers.
+func NewSink(ctx context.Context, c *config.Kafka) (wire.Sink, error) {
+	topic, err := wire.ParseTemplate(c.Topic)
+	if err != nil {
+		return nil, err
+	}
+	client, err := connect(ctx, c.Brokers, c.TLS, c.SASL,
+		kgo.RequiredAcks(kgo.AllISRAcks()),                          // of an idempotent producer, which is the default
+		kgo.ManualFlushing(), kgo.MaxBufferedRecords(math.MaxInt32), // Send flushes when it has handed over all documents
+		kgo.AllowIdempotentProduceCancellation(), // a call that ends early leaves nothing that would be sent later
+		kgo.ProducerBatchMaxBytes(int32(c.MaxMessageBytes)), kgo.ProducerBatchCompression(compression(c.Compression)),
+		kgo.UnknownTopicRetries(1), kgo.MetadataMinAge(500*time.Millisecond))
+	if err != nil {
+		return nil, err
+	}
+	s := &sink{client: client, timeout: time.Duration(c.Timeout)}
+	if topic.IsFixed() {
+		s.topic = c.Topic
+	}
+	return s, nil
+}
+
+func compression(name string) kgo.CompressionCodec {
+	switch name {
+	case "gzip":
+		return kgo.GzipCompression()
+	case "lz4":
+		return kgo.Lz4Compression()
+	case "zstd":
+		return kgo.ZstdCompression()
+	case "none":
+		return kgo.NoCompression()
+	}
+	return kgo.SnappyCompression()
+}
+
+// InOrder holds since the client fails all that is buffered for a partition when one batch of it fails, and all documents of a call are buffered before the
+// first is sent: a document never follows one of its partition that was not stored, except those that are rejected.
+func (s *sink) InOrder() {}
+
+// Send produces documents and waits until all in-sync replicas have them.
+func (s *sink) Send(ctx context.Context, documents []*wire.Document) []error {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("Kafka did not confirm documents within %s", s.timeout))
+	defer cancel()
+	errs := s.deliver(ctx, documents)
+	for i, err := range errs {
+		errs[i] = explain(ctx, documents[i].Address, err)
+	}
+	if !slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
+		return nil
+	}
+	return errs
+}
+
+var errNotSent = errors.New("not sent, since a document before it was not stored")
+
+// deliver produces documents. A broker refuses a whole batch for one of its documents, such as one that is too large, so what was refused is sent again in
+// halves until the one is alone.
+func (s *sink) deliver(ctx context.Context, documents []*wire.Document) []error {
+	errs := s.produce(ctx, documents)
+	var places []int
+	var refused []*wire.Document
+	for i, err := range errs {
+		if isRefusal(err) {
+			places, refused = append(places, i), append(refused, documents[i])
+		}
+	}
+	if len(refused) == 1 {
+		errs[places[0]] = wire.Rejected{Err: errs[places[0]]}
+	}
+	if len(refused) < 2 {
+		return errs
+	}
+	half := len(refused) / 2
+	again := s.deliver(ctx, refused[:half])
+	if slices.ContainsFunc(again, func(err error) bool { return err != nil && !wire.IsRejected(err) }) {
+		again = append(again, wire.All(refused[half:], errNotSent)...)
+	} else {
+		again = append(again, s.deliver(ctx, refused[half:])...)
+	}
+	for i, place := range places {
+		errs[place] = again[i]
+	}
+	return errs
+}
+
+func (s *sink) produce(ctx context.Context, documents []*wire.Document) []error {
+	errs := make([]error, len(documents))
+	var confirmed sync.WaitGroup
+	for i, d := range documents {
+		if err := checkTopic(d.Address); err != nil {
+			errs[i] = err
+			continue
+		}
+		confirmed.Add(1)
+		s.client.Produce(ctx, record(d), func(_ *kgo.Record, err error) {
+			errs[i] = err
+			confirmed.Done()
+		})
+	}
+	// Flush ends when all documents are stored or have failed, as they do when ctx ends.
+	if err := s.client.Flush(context.WithoutCancel(ctx)); err != nil {
+		return wire.All(documents, err)
+	}
+	confirmed.Wait()
+	return errs
+}
+
+// isRefusal reports whether a batch, or a document before it was in one, can never be stored as it is.
+func isRefusal(err error) bool {
+	return errors.Is(err, kerr.MessageTooLarge) || errors.Is(err, kerr.RecordListTooLarge) || errors.Is(err, kerr.InvalidRecord)
+}
+
+func explain(ctx context.Context, topic string, err error) error {
+	switch {
+	case err == nil, wire.IsRejected(err):
+		return err
+	case errors.Is(err, kerr.InvalidTopicException):
+		return wire.Rejected{Err: err}
+	case errors.Is(err, kerr.UnknownTopicOrPartition):
+		return fmt.Errorf("topic %s does not exist: create it first", topic)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("could not produce to topic %s: %w", topic, err)
+}
+
+func record(d *wire.Document) *kgo.Record {
+	r := &kgo.Record{Topic: d.Address, Value: d.Body}
+	if d.Key != "" {
+		r.Key = []byte(d.Key)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Headers)) {
+		own := name
+		if attribute, ok := strings.CutPrefix(name, "ce-"); ok { // as CloudEvents' binding for Kafka has it
+			own = "ce_" + attribute
+		}
+		r.Headers = append(r.Headers, kgo.RecordHeader{Key: own, Value: []byte(d.Headers[name])})
+	}
+	if d.ContentType != "" {
+		r.Headers = append(r.Headers, kgo.RecordHeader{Key: "content-type", Value: []byte(d.ContentType)})
+	}
+	return r
+}
+
+func checkTopic(topic string) error {
+	isLegal := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)
+	}
+	if topic == "" || topic == "." || topic == ".." || len(topic) > 249 || strings.ContainsFunc(topic, func(r rune) bool { return !isLegal(r) }) {
+		return wire.Reject("invalid topic %q", topic)
+	}
+	return nil
+}
+
+// Check looks for the topic.
+func (s *sink) Check(ctx context.Context) error {
+	if s.topic == "" {
+		return ping(ctx, s.client)
+	}
+	if err := checkTopic(s.topic); err != nil {
+		return err
+	}
+	return exist(ctx, s.client, s.topic)
+}
+
+// Close disconnects.
+func (s *sink) Close(context.Context) error {
+	s.client.Close()
+	return nil
+}

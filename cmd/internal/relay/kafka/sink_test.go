@@ -1,0 +1,371 @@
+package kafka
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
+	"github.com/pgsluice/sluice/generator/spec"
+)
+
+// event has texts and bytes that are awkward to carry.
+func event() *wire.Event {
+	return &wire.Event{ID: "7", Origin: "/shop/shop_events", Type: "order.placed", Key: " kéy\r\n\x00\xff\"1 ", Time: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC),
+		Headers: map[string]string{"tenant": " a: b;\nc=ü ", "empty": ""}, Payload: json.RawMessage(`{"note":"\u0000 ü \" \n","n":12345678901234567890}`), Trace: "00-1-2-01"}
+}
+
+func TestFormatsArrive(t *testing.T) {
+	cluster := start(t, 3)
+	sink := openSink(t, sinkConfig(cluster.ListenAddrs()))
+	address, err := wire.ParseTemplate("events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, format := range []string{wire.Native, wire.CloudEvents, wire.CloudEventsBinary, wire.Debezium} {
+		encoder := wire.Encoder{Format: format, Address: address}
+		sent := event()
+		sent.ID = fmt.Sprint(i)
+		if format == wire.CloudEvents || format == wire.Debezium { // JSON has no bytes
+			sent.Key = strings.ToValidUTF8(sent.Key, "?")
+		}
+		d, err := encoder.Encode(sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		send(t, sink, d)
+		source := openSource(t, sourceConfig(cluster.ListenAddrs()), format, 10)
+		got := receive(t, source, 1)[0]
+		if err := source.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got.Problem != nil || got.ID != sent.ID || got.Origin != sent.Origin || got.Type != sent.Type || got.Key != sent.Key || !bytes.Equal(got.Payload, sent.Payload) {
+			t.Errorf("%s: %+v of %+v", format, got, sent)
+		}
+		if got.Raw.Key != d.Key || got.Raw.ContentType != d.ContentType || got.Headers["tenant"] != sent.Headers["tenant"] || got.Trace != sent.Trace {
+			t.Errorf("%s: %+v of %+v", format, got.Raw, d)
+		}
+		if got.Place.Topic != "events" || !got.Place.Known || got.Place.Offset != got.Tag.(*kgo.Record).Offset {
+			t.Errorf("%s: %+v", format, got.Place)
+		}
+		for _, h := range got.Tag.(*kgo.Record).Headers {
+			if format == wire.CloudEventsBinary && strings.HasPrefix(h.Key, "ce-") {
+				t.Errorf("header %s is named as in HTTP", h.Key)
+			}
+		}
+	}
+}
+
+func TestKeysStayInOrder(t *testing.T) {
+	cluster := start(t, 5, kfake.NumBrokers(3))
+	sink := openSink(t, sinkConfig(cluster.ListenAddrs()))
+	if _, ok := sink.(wire.InOrder); !ok {
+		t.Fatal("the sink is not InOrder")
+	}
+	if errs := sink.Send(t.Context(), nil); errs != nil {
+		t.Fatalf("no documents: %v", errs)
+	}
+	all := documents(1, 5000)
+	for i := 0; i < len(all); i += 1000 {
+		send(t, sink, all[i:i+1000]...)
+	}
+	events := receive(t, openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 700), len(all))
+	if repeated := inOrder(t, events, all); repeated != 0 {
+		t.Errorf("%d documents came again", repeated)
+	}
+}
+
+func TestCompressionsAndEmptyDocuments(t *testing.T) {
+	cluster := start(t, 3)
+	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 10)
+	for i, name := range []string{"none", "gzip", "snappy", "lz4", "zstd"} {
+		c := sinkConfig(cluster.ListenAddrs())
+		c.Compression = name
+		d := document(i, "")
+		d.Body = bytes.Repeat([]byte(" "), 10000)
+		send(t, openSink(t, c), d, &wire.Document{Address: "events", Body: nil})
+		got := receive(t, source, 2)
+		for _, e := range got {
+			if e.Raw.Key != "" || len(e.Raw.Body) != 0 && !bytes.Equal(e.Raw.Body, d.Body) || !wire.IsRejected(e.Problem) {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+	}
+}
+
+func TestRejected(t *testing.T) {
+	cluster := start(t, 1)
+	c := sinkConfig(cluster.ListenAddrs())
+	c.MaxMessageBytes = 50000
+	sink := openSink(t, c)
+	with := func(n int, change func(*wire.Document)) *wire.Document {
+		d := document(n, "k")
+		change(d)
+		return d
+	}
+	all := []*wire.Document{
+		document(0, "k"),
+		with(1, func(d *wire.Document) { d.Body = bytes.Repeat([]byte("x"), 60000) }),
+		with(2, func(d *wire.Document) { d.Address = "" }),
+		with(3, func(d *wire.Document) { d.Address = "a b" }),
+		with(4, func(d *wire.Document) { d.Address = strings.Repeat("x", 250) }),
+		with(5, func(d *wire.Document) { d.Address = "missing" }),
+		document(6, "k"),
+		with(7, func(d *wire.Document) { d.Body = bytes.Repeat([]byte("x"), 60000) }),
+		document(8, "k"),
+	}
+	errs := sink.Send(t.Context(), all)
+	for i, err := range errs {
+		switch i {
+		case 0, 6, 8:
+			if err != nil {
+				t.Errorf("document %d: %v", i, err)
+			}
+		case 5:
+			if err == nil || wire.IsRejected(err) || !strings.Contains(err.Error(), "topic missing does not exist") {
+				t.Errorf("document %d: %v", i, err)
+			}
+		default:
+			if !wire.IsRejected(err) {
+				t.Errorf("document %d: %v", i, err)
+			}
+		}
+	}
+	got := receive(t, openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 100), 3)
+	sameTexts(t, "stored", ids(got), []string{"id-0", "id-6", "id-8"})
+}
+
+// TestTopicRefusesLargeBatches has a topic that takes less than the client believes: the broker refuses whole batches.
+func TestTopicRefusesLargeBatches(t *testing.T) {
+	cluster := start(t, 2)
+	c := sinkConfig(cluster.ListenAddrs())
+	c.Compression = "none"
+	sink := openSink(t, c)
+	// kfake has no max.message.bytes: do as a broker that has.
+	refuseBatches(cluster, 3000, kerr.MessageTooLarge)
+	random := rand.New(rand.NewSource(2))
+	all := documents(2, 200)
+	var stored []*wire.Document
+	large := map[int]bool{}
+	for i, d := range all {
+		if random.Intn(20) == 0 {
+			d.Body, large[i] = bytes.Repeat([]byte("1"), 4000), true
+		} else {
+			stored = append(stored, d)
+		}
+	}
+	errs := sink.Send(t.Context(), all)
+	for i := range all {
+		if large[i] != wire.IsRejected(errs[i]) || !large[i] && errs[i] != nil {
+			t.Fatalf("document %d of %d bytes: %v", i, len(all[i].Body), errs[i])
+		}
+	}
+	events := receive(t, openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 1000), len(stored))
+	if repeated := inOrder(t, events, stored); repeated != 0 {
+		t.Errorf("%d documents came again", repeated)
+	}
+}
+
+// refuseBatches answers requests to store a batch of more bytes with an error.
+func refuseBatches(cluster *kfake.Cluster, limit int, refusal *kerr.Error) {
+	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		produce := request.(*kmsg.ProduceRequest)
+		isLarge := false
+		for _, topic := range produce.Topics {
+			for _, partition := range topic.Partitions {
+				isLarge = isLarge || len(partition.Records) > limit
+			}
+		}
+		if !isLarge {
+			return nil, nil, false
+		}
+		response := produce.ResponseKind().(*kmsg.ProduceResponse)
+		for _, topic := range produce.Topics {
+			answer := kmsg.NewProduceResponseTopic()
+			answer.Topic, answer.TopicID = topic.Topic, topic.TopicID
+			for _, partition := range topic.Partitions {
+				one := kmsg.NewProduceResponseTopicPartition()
+				one.Partition, one.ErrorCode = partition.Partition, refusal.Code
+				answer.Partitions = append(answer.Partitions, one)
+			}
+			response.Topics = append(response.Topics, answer)
+		}
+		return response, nil, true
+	})
+}
+
+// TestNothingFollowsAFailure fails one batch of a partition for good, while others are buffered behind it.
+func TestNothingFollowsAFailure(t *testing.T) {
+	cluster := start(t, 2)
+	c := sinkConfig(cluster.ListenAddrs())
+	c.MaxMessageBytes = 2000 // several batches a call
+	c.Compression = "none"
+	sink := openSink(t, c)
+	all := documents(3, 300)
+	var events []*wire.Event
+	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 1000)
+	requests := 0
+	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		if requests++; requests%4 != 3 {
+			return nil, nil, false
+		}
+		produce := request.(*kmsg.ProduceRequest)
+		response := produce.ResponseKind().(*kmsg.ProduceResponse)
+		for _, topic := range produce.Topics {
+			answer := kmsg.NewProduceResponseTopic()
+			answer.Topic, answer.TopicID = topic.Topic, topic.TopicID
+			for _, partition := range topic.Partitions {
+				one := kmsg.NewProduceResponseTopicPartition()
+				one.Partition, one.ErrorCode = partition.Partition, kerr.PolicyViolation.Code
+				answer.Partitions = append(answer.Partitions, one)
+			}
+			response.Topics = append(response.Topics, answer)
+		}
+		return response, nil, true
+	})
+	failures := 0
+	for rest := all; len(rest) > 0; {
+		errs := sink.Send(t.Context(), rest)
+		var again []*wire.Document
+		for i, err := range errs {
+			if err != nil {
+				again = append(again, rest[i])
+			}
+		}
+		if len(again) > 0 {
+			failures++
+		}
+		rest = again
+	}
+	if failures == 0 {
+		t.Fatal("no call failed")
+	}
+	for len(events) < len(all) {
+		events = append(events, receive(t, source, 1)...)
+	}
+	inOrder(t, events, all)
+	nothing(t, source)
+}
+
+func TestCheckAndLogin(t *testing.T) {
+	cluster := start(t, 1, kfake.EnableSASL(), kfake.Superuser("PLAIN", "app", "right"), kfake.Superuser("SCRAM-SHA-256", "s256", "right"), kfake.Superuser("SCRAM-SHA-512", "s512", "right"))
+	for _, login := range []config.SASL{{Mechanism: "plain", User: "app"}, {Mechanism: "scram-sha-256", User: "s256"}, {Mechanism: "scram-sha-512", User: "s512"}} {
+		c := sinkConfig(cluster.ListenAddrs())
+		c.SASL = &login
+		login.Password = "hunter2"
+		if _, err := NewSink(t.Context(), c); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s with a wrong password: %v", login.Mechanism, err)
+		}
+		login.Password = "right"
+		sink := openSink(t, c)
+		if err := sink.Check(t.Context()); err != nil {
+			t.Errorf("%s: %v", login.Mechanism, err)
+		}
+		send(t, sink, document(1, "a"))
+		for topic, want := range map[string]string{"none": "topic none does not exist", "a/b": "invalid topic", "{{.Type}}": ""} {
+			c.Topic = topic
+			if err := openSink(t, c).Check(t.Context()); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("topic %s: %v", topic, err)
+			}
+		}
+	}
+}
+
+func TestSendEndsWithContext(t *testing.T) {
+	cluster := start(t, 1)
+	c := sinkConfig(cluster.ListenAddrs())
+	c.Timeout = spec.Duration(300 * time.Millisecond)
+	sink := openSink(t, c)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range sink.Send(ctx, documents(1, 3)) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	}
+	cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		return nil, errors.New("the connection breaks"), true
+	})
+	begun := time.Now()
+	for _, err := range sink.Send(t.Context(), documents(1, 3)) {
+		if err == nil || !strings.Contains(err.Error(), "did not confirm") {
+			t.Errorf("%v", err)
+		}
+	}
+	if took := time.Since(begun); took > 3*time.Second {
+		t.Errorf("a call of 300 ms took %v", took)
+	}
+}
+
+// TestBrokerIsKilled sends the same documents until all are stored, while the broker is killed and started again.
+func TestBrokerIsKilled(t *testing.T) {
+	server := startChild(t)
+	c := sinkConfig(server.addresses())
+	c.Timeout = spec.Duration(500 * time.Millisecond)
+	sink := openSink(t, c)
+	all := documents(4, 1000)
+	killed := make(chan struct{})
+	failures := 0
+	for rest, step := all, 0; len(rest) > 0; step++ {
+		part := rest[:min(50, len(rest))]
+		if step == 10 {
+			go func() {
+				defer close(killed)
+				time.Sleep(2 * time.Millisecond)
+				server.kill()
+			}()
+		}
+		errs := sink.Send(t.Context(), part)
+		if errs == nil {
+			rest = rest[len(part):]
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		if failures++; failures == 2 {
+			<-killed
+			server.start(t)
+		}
+		for _, err := range errs {
+			if wire.IsRejected(err) {
+				t.Fatal(err)
+			}
+		}
+	}
+	if failures < 2 {
+		t.Fatalf("%d calls failed, although the broker was killed", failures)
+	}
+	events := receive(t, openSource(t, sourceConfig(server.addresses()), wire.Native, 500), stored(t, server))
+	inOrder(t, events, all)
+}
+
+// stored returns how many records the topic has.
+func stored(t *testing.T, server *child) (n int) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(server.addresses()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ends, err := kadm.NewClient(client).ListEndOffsets(t.Context(), "events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends.Each(func(o kadm.ListedOffset) { n += int(o.Offset) })
+	return n
+}
