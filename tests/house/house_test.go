@@ -16,7 +16,7 @@ var rooms = map[string][]string{
 	"cmd/commandtest":              {"cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/live", "cmd/internal/sandbox", "cmd/internal/verify"},
 	"cmd/internal/cli":             {"cmd/internal/demo", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/pull", "cmd/internal/relay", "cmd/internal/relay/config", "cmd/internal/verify", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
 	"cmd/internal/metrics":         {"cmd/internal/live"},
-	"cmd/internal/relay":           {"cmd/internal/metrics", "cmd/internal/relay/config", "cmd/internal/relay/file", "cmd/internal/relay/kafka", "cmd/internal/relay/nats", "cmd/internal/relay/postgres", "cmd/internal/relay/webhook", "cmd/internal/relay/wire"},
+	"cmd/internal/relay":           {"cmd/internal/metrics", "cmd/internal/relay/config", "cmd/internal/relay/file", "cmd/internal/relay/kafka", "cmd/internal/relay/mqtt", "cmd/internal/relay/nats", "cmd/internal/relay/postgres", "cmd/internal/relay/rabbitmq", "cmd/internal/relay/redis", "cmd/internal/relay/webhook", "cmd/internal/relay/wire"},
 	"cmd/internal/relay/config":    {"cmd/internal/relay/wire", "generator/spec", "ivm/diag"},
 	"cmd/internal/relay/file":      {"cmd/internal/relay/config", "cmd/internal/relay/wire"},
 	"cmd/internal/relay/mqtt":      {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire"},
