@@ -75,6 +75,7 @@ var homes = map[string][]string{
 	"github.com/prometheus":                      {"cmd/internal/metrics", "cmd/internal/relay"},
 	"github.com/nats-io/nats.go":                 {"cmd/internal/relay/nats"},
 	"github.com/twmb/franz-go":                   {"cmd/internal/relay/kafka"},
+	"go.opentelemetry.io":                        {"cmd/internal/relay"},
 	"github.com/pganalyze/pg_query_go":           {"ivm/sqltext", "ivm/sqltext/ddl"},
 	"github.com/Masterminds/sprig":               {"generator/render"},
 	"github.com/Masterminds/semver":              {"generator/spec"},

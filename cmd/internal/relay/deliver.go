@@ -58,6 +58,7 @@ func (d *delivery) deliver(ctx context.Context, events []*wire.Event) []error {
 	d.p.stats.progress(len(events))
 	defer d.p.stats.progress(-len(events))
 	began := time.Now()
+	spans := d.p.relay.tracer.begin(d.p.c, events)
 	outcomes, documents := make([]error, len(events)), make([]*wire.Document, len(events))
 	pending := make([]int, 0, len(events))
 	for i, e := range events {
@@ -67,6 +68,7 @@ func (d *delivery) deliver(ctx context.Context, events []*wire.Event) []error {
 	}
 	d.retry(ctx, work, d.sink, documents, pending, outcomes)
 	d.bury(ctx, work, events, documents, outcomes)
+	d.p.relay.tracer.end(spans, outcomes)
 	d.p.stats.delivered(events, outcomes, time.Since(began))
 	return outcomes
 }

@@ -1,6 +1,6 @@
 // Package relay moves events between outboxes, inboxes and brokers.
 //
-// Files call downwards: relay, reload, dry, check, pipeline, deliver, open, meter.
+// Files call downwards: relay, reload, dry, check, pipeline, deliver, open, trace, meter.
 package relay
 
 import (
@@ -19,6 +19,9 @@ import (
 // maxConnections is how many connections a process has to a database, at most. Each worker needs one, and one from time to time that extends its lease.
 const maxConnections = 100
 
+// exportWithin is how long a stop waits for the last spans to be exported.
+const exportWithin = 5 * time.Second
+
 // Relay runs the pipelines of a configuration.
 type Relay struct {
 	Config *config.Relay
@@ -27,6 +30,7 @@ type Relay struct {
 	Stdout io.Writer
 
 	meter    *meter
+	tracer   *tracer
 	database *postgres.Database
 	listener *postgres.Listener
 	running  map[string]*pipeline
@@ -34,8 +38,16 @@ type Relay struct {
 
 // Run moves events until ctx ends. It then stops taking events, finishes those in progress, and gives back what it could not finish. A configuration that
 // comes from reload replaces the one before: pipelines that it does not change go on. It ends by itself if all pipelines do, as those from a file.
-func (r *Relay) Run(ctx context.Context, reload <-chan *config.Relay) error {
+func (r *Relay) Run(ctx context.Context, reload <-chan *config.Relay) (err error) {
 	r.meter = newMeter()
+	if r.tracer, err = newTracer(ctx); err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportWithin)
+		defer cancel()
+		err = errors.Join(err, r.tracer.close(ctx))
+	}()
 	for ctx.Err() == nil {
 		next, err := r.serve(ctx, reload)
 		if err != nil || next == nil {
