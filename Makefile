@@ -37,7 +37,7 @@ help: ## show this help
 
 .PHONY: deps
 deps: ## install what tests need (on Debian), or say what is missing
-	@.ci/deps
+	@.ci/deps && .ci/deps-relay
 
 .PHONY: build
 build: ## build bin/sluice
@@ -64,13 +64,17 @@ test-contract: deps ## run the scripts of tests/live, and of other targets
 test-migrations: ## run the generated migrations under migration tools, whose tests are a module of their own
 	@(cd tests/migrations && go test -json -vet=off -count=1 -timeout $(TIMEOUT) .) $(BRIEF)
 
+.PHONY: test-relay
+test-relay: deps ## run the tests of relays, with Redis, RabbitMQ and Mosquitto
+	@$(GO_TEST) ./cmd/internal/relay/... $(BRIEF)
+
 .PHONY: test-fast
 test-fast: export SLUICE_TEST_FAST = 1
 test-fast: ## run what needs Go and one PostgreSQL alone, in 2 minutes; installs nothing
 	@.ci/fast
-	@$(GO_TEST) $$(go list ./... | grep -v '/tests/\|/internal/sandbox$$') ./tests/house ./tests/script ./tests/brief $(BRIEF)
+	@$(GO_TEST) $$(go list ./... | grep -v '/tests/\|/internal/sandbox$$\|/relay/mqtt$$\|/relay/rabbitmq$$\|/relay/redis$$') ./tests/house ./tests/script ./tests/brief $(BRIEF)
 	@$(GO_TEST) -run '$(FAST_TESTS)' $(FAST) $(BRIEF)
-	@echo "not run: what needs pg_cron, pgbouncer, dbt, Sqitch or Java, plpgsql_check where it is missing, and what takes long (make test)"
+	@echo "not run: what needs pg_cron, pgbouncer, dbt, Sqitch, Java, Redis, RabbitMQ or Mosquitto, plpgsql_check where it is missing, and what takes long (make test)"
 
 .PHONY: test-all
 test-all: ## run all tests, with long rows (all pairs of versions, many kills, 100,000 events, whole matrices), on 14 to 18, with pg_cron and dbt, in hours

@@ -9,8 +9,11 @@ import (
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/cmd/internal/relay/file"
 	"github.com/pgsluice/sluice/cmd/internal/relay/kafka"
+	"github.com/pgsluice/sluice/cmd/internal/relay/mqtt"
 	"github.com/pgsluice/sluice/cmd/internal/relay/nats"
 	"github.com/pgsluice/sluice/cmd/internal/relay/postgres"
+	"github.com/pgsluice/sluice/cmd/internal/relay/rabbitmq"
+	"github.com/pgsluice/sluice/cmd/internal/relay/redis"
 	"github.com/pgsluice/sluice/cmd/internal/relay/webhook"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 )
@@ -36,6 +39,12 @@ func (p *pipeline) source(ctx context.Context, n int) (wire.Source, error) {
 		return kafka.NewSource(ctx, from.Kafka, decode("kafka"), p.c.Batch)
 	case from.NATS != nil:
 		return nats.NewSource(ctx, from.NATS, decode("nats/"+from.NATS.Stream), p.c.Batch)
+	case from.MQTT != nil:
+		return mqtt.NewSource(ctx, from.MQTT, decode("mqtt"), p.c.Batch)
+	case from.RabbitMQ != nil:
+		return rabbitmq.NewSource(ctx, from.RabbitMQ, decode("rabbitmq/"+from.RabbitMQ.Queue), p.c.Batch)
+	case from.Redis != nil:
+		return redis.NewSource(ctx, from.Redis, decode("redis"), p.c.Batch)
 	}
 	return nil, errors.New("the pipeline has no source")
 }
@@ -81,6 +90,12 @@ func (p *pipeline) sink(ctx context.Context, to *config.Sink) (wire.Sink, error)
 		return kafka.NewSink(ctx, to.Kafka)
 	case to.NATS != nil:
 		return nats.NewSink(ctx, to.NATS)
+	case to.MQTT != nil:
+		return mqtt.NewSink(ctx, to.MQTT)
+	case to.RabbitMQ != nil:
+		return rabbitmq.NewSink(ctx, to.RabbitMQ)
+	case to.Redis != nil:
+		return redis.NewSink(ctx, to.Redis)
 	}
 	return nil, errors.New("the pipeline has no sink")
 }

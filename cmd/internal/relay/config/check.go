@@ -144,8 +144,14 @@ func (s *Sink) Address() (place spec.Place, field, text string) {
 		return s.Webhook.Place, "url", s.Webhook.URL
 	case s.Kafka != nil:
 		return s.Kafka.Place, "topic", s.Kafka.Topic
+	case s.MQTT != nil:
+		return s.MQTT.Place, "topic", s.MQTT.Topic
 	case s.NATS != nil:
 		return s.NATS.Place, "subject", s.NATS.Subject
+	case s.RabbitMQ != nil:
+		return s.RabbitMQ.Place, "routing_key", s.RabbitMQ.RoutingKey
+	case s.Redis != nil:
+		return s.Redis.Place, "stream", s.Redis.Stream
 	}
 	return place, "", ""
 }

@@ -43,11 +43,14 @@ type Retry struct {
 // Source is where events come from: one of its fields is given.
 type Source struct {
 	spec.Place `yaml:"-"`
-	Outbox     *Outbox        `yaml:"outbox" jsonschema_description:"An outbox, by a consumer group."`
-	File       *FileSource    `yaml:"file" jsonschema_description:"A file with a JSON document in each line, or standard input."`
-	Webhook    *WebhookSource `yaml:"webhook" jsonschema_description:"Requests that others send, each with a document."`
-	Kafka      *KafkaSource   `yaml:"kafka" jsonschema_description:"Topics of Kafka, by a consumer group."`
-	NATS       *NATSSource    `yaml:"nats" jsonschema_description:"A stream of NATS JetStream, by a durable consumer."`
+	Outbox     *Outbox         `yaml:"outbox" jsonschema_description:"An outbox, by a consumer group."`
+	File       *FileSource     `yaml:"file" jsonschema_description:"A file with a JSON document in each line, or standard input."`
+	Webhook    *WebhookSource  `yaml:"webhook" jsonschema_description:"Requests that others send, each with a document."`
+	Kafka      *KafkaSource    `yaml:"kafka" jsonschema_description:"Topics of Kafka, by a consumer group."`
+	MQTT       *MQTTSource     `yaml:"mqtt" jsonschema_description:"Topics of a broker of MQTT 5."`
+	NATS       *NATSSource     `yaml:"nats" jsonschema_description:"A stream of NATS JetStream, by a durable consumer."`
+	RabbitMQ   *RabbitMQSource `yaml:"rabbitmq" jsonschema_description:"A queue of RabbitMQ."`
+	Redis      *RedisSource    `yaml:"redis" jsonschema_description:"Streams of Redis."`
 }
 
 // Sink is where events go: one of its fields is given.
@@ -59,7 +62,10 @@ type Sink struct {
 	Null       *Null     `yaml:"discard" jsonschema_description:"Nothing: events are acknowledged and forgotten."`
 	Webhook    *Webhook  `yaml:"webhook" jsonschema_description:"An HTTP endpoint that gets a request for each event."`
 	Kafka      *Kafka    `yaml:"kafka" jsonschema_description:"Topics of Kafka."`
+	MQTT       *MQTT     `yaml:"mqtt" jsonschema_description:"Topics of a broker of MQTT 5."`
 	NATS       *NATS     `yaml:"nats" jsonschema_description:"Streams of NATS JetStream."`
+	RabbitMQ   *RabbitMQ `yaml:"rabbitmq" jsonschema_description:"An exchange of RabbitMQ."`
+	Redis      *Redis    `yaml:"redis" jsonschema_description:"Streams of Redis."`
 }
 
 // Values of Outbox.Unit.
