@@ -14,8 +14,9 @@ LONGEST := ./tests/upgrade ./tests/live ./tests/oracle ./tests/live/groups ./tes
 # They run beside the rest of their package, which would be the last to end.
 CONTRACT := ^(TestContract|TestContractFromSQL)$$
 
-# All but what needs dbt.
-PACKAGES = $$(go list ./... | grep -v '/tests/dbt$$')
+# All but what needs dbt, or brokers that are programs of their own.
+PACKAGES = $$(go list ./... | grep -v '/tests/dbt$$' | grep -Ev '$(BROKERS)')
+BROKERS := /relay/(mqtt|rabbitmq|redis)$$
 
 MAJORS := 14 15 16 17 18
 SERVER_TESTS := ./tests/pgtest/... ./tests/isolation/... ./tests/live/... ./tests/upgrade ./tests/crash ./tests/examples
@@ -37,7 +38,7 @@ help: ## show this help
 
 .PHONY: deps
 deps: ## install what tests need (on Debian), or say what is missing
-	@.ci/deps && .ci/deps-relay
+	@.ci/deps
 
 .PHONY: build
 build: ## build bin/sluice
@@ -64,9 +65,15 @@ test-contract: deps ## run the scripts of tests/live, and of other targets
 test-migrations: ## run the generated migrations under migration tools, whose tests are a module of their own
 	@(cd tests/migrations && go test -json -vet=off -count=1 -timeout $(TIMEOUT) .) $(BRIEF)
 
+.PHONY: test-brokers
+test-brokers:
+	@.ci/deps-relay
+	@$(GO_TEST) $$(go list ./... | grep -E '$(BROKERS)') $(BRIEF)
+
 .PHONY: test-relay
-test-relay: deps ## run the tests of relays, with Redis, RabbitMQ and Mosquitto
-	@$(GO_TEST) ./cmd/internal/relay/... $(BRIEF)
+test-relay: deps ## run the tests of the relay, also with Redis, RabbitMQ and Mosquitto, which it installs (on Debian)
+	@.ci/deps-relay
+	@$(GO_TEST) ./cmd/internal/relay/... ./tests/relay $(BRIEF)
 
 .PHONY: test-fast
 test-fast: export SLUICE_TEST_FAST = 1

@@ -3,6 +3,8 @@ package relay
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,5 +116,48 @@ func TestFormatsRoundTrip(t *testing.T) {
 				t.Log(pgtest.Rows(t, db, "select event_id, event_type, payload, aggregate_id, trace_id from pgtrickle.copies order by received_at desc limit 5"))
 			}
 		})
+	}
+}
+
+// TestDeadLetters reads lines of which two can never be stored. They are put aside with the reason; where even that fails, the source does not pass them.
+func TestDeadLetters(t *testing.T) {
+	pgtest.Parallel(t)
+	db, dir := database(t), t.TempDir()
+	db.Exec(t, "alter table pgtrickle.copies add constraint no_sevens check (payload ->> 'n' <> '7')")
+	text := ""
+	for n := range 20 {
+		text += fmt.Sprintf(`{"id": "%d", "type": "t", "payload": {"n": %[1]d}}`+"\n", n)
+	}
+	text += "no json\n{\"id\": \"x\", \"type\": \"t\", \"payload\": {\"n\": 100}}\n"
+	if err := os.WriteFile(dir+"/in", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pipeline := func(dead string) string {
+		return fmt.Sprintf("  - {name: in, from: {file: {path: %s/in}}, to: {inbox: {name: copies}}, dead_letters: {%s}, retry: {first: 10ms, longest: 50ms}, batch: 4}\n", dir, dead)
+	}
+	r := start(t, write(t, db.DSN(), pipeline("inbox: {name: copies}")))
+	eventually(t, "the seventh cannot be put aside", func() bool { return strings.Contains(r.log.String(), "the dead letters do not take an event either") })
+	r.stop()
+	if got := pgtest.One[string](t, db, "select string_agg(event_id, ',' order by event_id::integer) from pgtrickle.copies"); got != "0,1,2,3,4,5,6" {
+		t.Errorf("before the seventh: %s", got)
+	}
+	r = start(t, write(t, db.DSN(), pipeline("file: {path: "+dir+"/dead}")))
+	<-r.ended // at the end of the file
+	if got := pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies"); got != 20 {
+		t.Errorf("%d messages, not 20", got)
+	}
+	letters, err := os.ReadFile(dir + "/dead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := lines(t, string(letters))
+	if len(dead) != 2 {
+		t.Fatalf("dead letters: %s", letters)
+	}
+	for i, want := range []struct{ id, reason string }{{"7", "no_sevens"}, {dir + "/in/0/", "no JSON"}} {
+		reason := fmt.Sprint(dead[i]["headers"].(map[string]any)["dead-letter-reason"])
+		if !strings.Contains(fmt.Sprint(dead[i]["id"]), want.id) || !strings.Contains(reason, want.reason) {
+			t.Errorf("dead letter %d: %v", i, dead[i])
+		}
 	}
 }

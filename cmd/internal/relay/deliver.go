@@ -3,7 +3,10 @@ package relay
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 )
@@ -13,8 +16,9 @@ type delivery struct {
 	p       *pipeline
 	encoder *wire.Encoder
 	sink    wire.Sink
-	dead    wire.Sink // nil: the source's
-	inOrder bool
+
+	dead        wire.Sink // nil: the source's
+	deadAddress wire.Template
 }
 
 // errStopped is the outcome of events that a stop left.
@@ -33,9 +37,12 @@ func (p *pipeline) newDelivery(ctx context.Context) (*delivery, error) {
 	if d.sink, err = p.sink(ctx, &p.c.To); err != nil {
 		return nil, err
 	}
-	_, d.inOrder = d.sink.(wire.InOrder)
 	if p.c.DeadLetters != nil {
-		if d.dead, err = p.sink(ctx, p.c.DeadLetters); err != nil {
+		_, _, address := p.c.DeadLetters.Address()
+		if d.deadAddress, err = wire.ParseTemplate(address); err == nil {
+			d.dead, err = p.sink(ctx, p.c.DeadLetters)
+		}
+		if err != nil {
 			return nil, errors.Join(err, d.sink.Close(ctx))
 		}
 	}
@@ -108,6 +115,7 @@ func (d *delivery) retry(ctx, work context.Context, sink wire.Sink, documents []
 
 // rounds sends documents once. Those of one key follow each other, and none follows one that failed.
 func (d *delivery) rounds(ctx context.Context, sink wire.Sink, documents []*wire.Document, pending []int, outcomes []error) {
+	_, inOrder := sink.(wire.InOrder)
 	failed := map[string]bool{}
 	for rest := pending; len(rest) > 0; {
 		var round, next []int
@@ -115,7 +123,7 @@ func (d *delivery) rounds(ctx context.Context, sink wire.Sink, documents []*wire
 		for _, i := range rest {
 			key := documents[i].Key
 			switch {
-			case d.inOrder || key == "" || !used[key] && !failed[key]:
+			case inOrder || key == "" || !used[key] && !failed[key]:
 				used[key] = true
 				round = append(round, i)
 			case failed[key]:
@@ -173,14 +181,20 @@ func (d *delivery) bury(ctx, work context.Context, events []*wire.Event, documen
 		}
 		return
 	}
-	letters := make([]*wire.Document, len(events))
+	letters, buried := make([]*wire.Document, len(events)), make([]error, len(events))
+	var pending []int
 	for _, i := range rejected {
 		letters[i] = letter(events[i], documents[i], outcomes[i], d.p.c.Name)
 		d.p.log.Warn("dead letter", "id", events[i].Unique(), "type", events[i].Type, "reason", outcomes[i])
+		if letters[i].Address, buried[i] = d.deadAddress.Execute(events[i]); buried[i] == nil {
+			pending = append(pending, i)
+		}
 	}
-	buried := make([]error, len(events))
-	d.retry(ctx, work, d.dead, letters, append([]int(nil), rejected...), buried)
+	d.retry(ctx, work, d.dead, letters, pending, buried)
 	for _, i := range rejected {
+		if wire.IsRejected(buried[i]) { // it has no place at all: it is tried until somebody helps
+			buried[i] = fmt.Errorf("the dead letters do not take an event either: %w", errors.New(buried[i].Error()))
+		}
 		outcomes[i] = buried[i]
 		d.p.stats.buried(buried[i])
 	}
@@ -197,7 +211,7 @@ func letter(e *wire.Event, d *wire.Document, reason error, pipeline string) *wir
 	default:
 		l.Body = e.Body()
 	}
-	l.Headers["dead-letter-reason"], l.Headers["dead-letter-pipeline"] = reason.Error(), pipeline
+	l.Headers["dead-letter-reason"], l.Headers["dead-letter-pipeline"] = strings.Join(strings.FieldsFunc(reason.Error(), unicode.IsControl), " "), pipeline
 	return l
 }
 

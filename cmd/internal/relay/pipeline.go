@@ -66,8 +66,8 @@ func (p *pipeline) session(ctx context.Context, n int) (moved bool, err error) {
 		}
 		outcomes := d.deliver(ctx, events)
 		err = p.settle(ctx, source, events, outcomes)
-		if err == nil {
-			err = left(outcomes)
+		if cause := left(outcomes); cause != nil {
+			err = cause // which an error of the source that it has them again only follows
 		}
 		if err != nil || ctx.Err() != nil {
 			return moved, err

@@ -76,7 +76,11 @@ func plain(err error) error {
 	var refused *pgconn.ConnectError
 	switch {
 	case errors.As(err, &failed):
-		return Failure{failed.Message, failed.Detail, failed.Code}
+		detail := failed.Detail
+		if strings.HasPrefix(detail, "Failing row contains") { // its values are not for logs
+			detail = ""
+		}
+		return Failure{failed.Message, detail, failed.Code}
 	case errors.As(err, &refused):
 		return fmt.Errorf("cannot connect to database %s at %s: %w", refused.Config.Database, refused.Config.Host, errors.Unwrap(refused))
 	}
