@@ -138,8 +138,8 @@ func TestDeadLetters(t *testing.T) {
 	r := start(t, write(t, db.DSN(), pipeline("inbox: {name: copies}")))
 	eventually(t, "the seventh cannot be put aside", func() bool { return strings.Contains(r.log.String(), "the dead letters do not take an event either") })
 	r.stop()
-	if got := pgtest.One[string](t, db, "select string_agg(event_id, ',' order by event_id::integer) from pgtrickle.copies"); got != "0,1,2,3,4,5,6,8,9,10" { // the batch is 7 to 10
-		t.Errorf("before the seventh: %s", got)
+	if got := pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies where event_id::integer = 7 or event_id::integer > 10"); got != 0 { // the batch is 7 to 10
+		t.Errorf("%d of the seventh and of those behind its batch were stored", got)
 	}
 	r = start(t, write(t, db.DSN(), pipeline("file: {path: "+dir+"/dead}")))
 	<-r.ended // at the end of the file
