@@ -131,6 +131,10 @@ SOAK := 2h
 soak: deps ## try random views that nobody has tried, for SOAK=2h
 	SLUICE_TEST_SOAK=$(SOAK) go test -tags soak -count=1 -timeout 0 -run TestSoak -v ./tests/oracle
 
+.PHONY: site
+site: ## build the documentation as a site in bin/site, with MkDocs Material from PyPI
+	@.ci/site
+
 .PHONY: generate
 generate: ## write out/ from specs/
 	go run ./cmd/sluice generate
