@@ -20,7 +20,7 @@ func TestCheck(t *testing.T) {
   - {name: other, from: {outbox: {name: events, group: o}}, to: {webhook: {url: 'http://127.0.0.1:%d/'}}}
   - {name: gone, from: {outbox: {name: gone, group: g}}, to: {inbox: {name: copies, database: 'postgres://u:s3cret@127.0.0.1:1/x'}}}
 `, freePort(t)))
-	cmd := sluice("relay", "check", "-c", path)
+	cmd := sluice(t, "relay", "check", "-c", path)
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 3 {
@@ -52,7 +52,7 @@ func TestDryRun(t *testing.T) {
 	pgtest.Parallel(t)
 	db := database(t)
 	publish(t, db, "events", 30)
-	cmd := sluice("relay", "--dry-run", "3", "-c", write(t, db.DSN(), `
+	cmd := sluice(t, "relay", "--dry-run", "3", "-c", write(t, db.DSN(), `
   - {name: a, from: {outbox: {name: events, group: g}}, to: {webhook: {url: 'http://localhost/{{.Type}}'}}, format: cloudevents-binary}
   - {name: b, from: {outbox: {name: events, group: g}}, to: {stdout: }, key: '{{ .Data.missing }}'}
 `))

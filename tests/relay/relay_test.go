@@ -14,22 +14,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/program"
 )
 
-// asCommand has the test binary run as sluice, so that tests can kill it.
-const asCommand = "SLUICE_TEST_AS_COMMAND"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
-		os.Exit(commandtest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-	}
 	if dir := os.Getenv(asBroker); dir != "" {
 		os.Exit(serveNATS(dir))
 	}
-	pgtest.Main(m)
+	program.Main(m)
 }
 
 const eventsSpec = `
@@ -95,17 +89,17 @@ func rewrite(t *testing.T, path, dsn, pipelines string) {
 	}
 }
 
-// sluice is a command of the test binary as sluice.
-func sluice(args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asCommand+"=1", "SLUICE_TEST_TOKEN=t0ken")
+// sluice is the command, with a token in its environment.
+func sluice(t *testing.T, args ...string) *exec.Cmd {
+	cmd := program.Command(t, args...)
+	cmd.Env = append(cmd.Env, "SLUICE_TEST_TOKEN=t0ken")
 	return cmd
 }
 
 // start runs the pipelines of a configuration until stop, or the end of the test.
 func start(t *testing.T, path string) *running {
 	t.Helper()
-	r := &running{t: t, cmd: sluice("relay", "-c", path, "--log-level", "debug"), ended: make(chan struct{})}
+	r := &running{t: t, cmd: sluice(t, "relay", "-c", path, "--log-level", "debug"), ended: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.log
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/watch"
 )
 
 // watchEvery is the time between two looks of --watch.
@@ -44,7 +44,7 @@ func newStatus() *cobra.Command {
 			return printStatus(cmd.OutOrStdout(), status, asJSON)
 		}),
 	}
-	command.Flags().BoolVar(&watch, "watch", false, "look again every second, until interrupted")
+	command.Flags().BoolVar(&watch, "watch", false, "look again every second, until interrupted; on a terminal q quits")
 	command.Flags().IntVar(&rounds, "rounds", 0, "with --watch, stop after that many looks; 0: never")
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	schema = withSchema(command)
@@ -105,19 +105,24 @@ func printStatus(out io.Writer, status *live.Status, asJSON bool) error {
 
 // watchStatus shows the status again and again until it is interrupted, or as many times as rounds says if that is not 0. A server that goes away meanwhile is waited for.
 func watchStatus(cmd *cobra.Command, schema string, rounds int) error {
-	draw := redraw(cmd.OutOrStdout())
+	read := func() (*live.Status, error) { return readStatus(cmd, schema) }
+	if out, ok := cmd.OutOrStdout().(*os.File); ok && term.IsTerminal(int(out.Fd())) {
+		return watch.Run(cmd.Context(), cmd.InOrStdin(), out, rounds, read)
+	}
 	for round := 1; ; round++ {
-		status, err := readStatus(cmd, schema)
+		status, err := read()
+		text := ""
 		switch {
 		case cmd.Context().Err() != nil:
 			return nil
 		case err != nil && round == 1:
 			return err
 		case err != nil:
-			draw(err.Error())
+			text = err.Error()
 		default:
-			draw(statusText(status))
+			text = statusText(status)
 		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", time.Now().Format(time.RFC3339), text)
 		if round == rounds {
 			return nil
 		}
@@ -127,14 +132,4 @@ func watchStatus(cmd *cobra.Command, schema string, rounds int) error {
 		case <-time.After(watchEvery):
 		}
 	}
-}
-
-// redraw puts a text in place of the last one on a terminal, and below it elsewhere.
-func redraw(out io.Writer) func(text string) {
-	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		fmt.Fprint(out, "\x1b[2J")
-		// From the top, clearing what the last text left at the ends of lines and below: clearing all at once flickers.
-		return func(text string) { fmt.Fprint(out, "\x1b[H"+strings.ReplaceAll(text, "\n", "\x1b[K\n")+"\x1b[J") }
-	}
-	return func(text string) { fmt.Fprintf(out, "%s\n%s\n", time.Now().Format(time.RFC3339), text) }
 }
