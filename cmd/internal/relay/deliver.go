@@ -14,6 +14,7 @@ import (
 // delivery sends the events of one worker.
 type delivery struct {
 	p       *pipeline
+	worker  int
 	encoder *wire.Encoder
 	sink    wire.Sink
 
@@ -28,8 +29,8 @@ var errStopped = errors.New("the relay stops")
 var errBehind = errors.New("an event before it with the same key was not delivered")
 
 // newDelivery opens the sinks.
-func (p *pipeline) newDelivery(ctx context.Context) (*delivery, error) {
-	d := &delivery{p: p}
+func (p *pipeline) newDelivery(ctx context.Context, worker int) (*delivery, error) {
+	d := &delivery{p: p, worker: worker}
 	var err error
 	if d.encoder, err = encoder(p.c, &p.c.To); err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func (d *delivery) retry(ctx, work context.Context, sink wire.Sink, documents []
 			return
 		}
 		next := max(pause.next(), after)
-		d.p.stats.failing(failed, problem)
+		d.p.stats.failing(d.worker, failed, problem)
 		d.p.log.Warn("not delivered; sending again", "events", failed, "after", next.String(), "error", problem)
 		sleep(ctx, next)
 	}

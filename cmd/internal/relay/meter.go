@@ -108,10 +108,10 @@ func (s *stats) down(worker int, err error) {
 	s.meter.working.WithLabelValues(s.name).Set(0)
 }
 
-// failing is told that a sink does not take events. What it says ends with the next success of a worker.
-func (s *stats) failing(events int, err error) {
+// failing is told that a sink does not take a worker's events. What it says ends with the worker's next success.
+func (s *stats) failing(worker, events int, err error) {
 	s.meter.retries.WithLabelValues(s.name).Add(float64(events))
-	s.down(0, err)
+	s.down(worker, err)
 }
 
 func (s *stats) progress(events int) { s.meter.progress.WithLabelValues(s.name).Add(float64(events)) }

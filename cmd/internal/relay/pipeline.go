@@ -48,7 +48,7 @@ func (p *pipeline) work(ctx context.Context, n int) {
 
 // session opens both ends and moves events until something fails. moved reports whether any arrived.
 func (p *pipeline) session(ctx context.Context, n int) (moved bool, err error) {
-	d, err := p.newDelivery(ctx)
+	d, err := p.newDelivery(ctx, n)
 	if err != nil {
 		return false, err
 	}

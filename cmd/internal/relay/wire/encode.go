@@ -174,7 +174,10 @@ func envelope(e *Event) []byte {
 			op = "r"
 		}
 	}
-	millis := e.Time.UnixMilli()
+	millis := int64(0)
+	if !e.Time.IsZero() {
+		millis = e.Time.UnixMilli()
+	}
 	source := object("version", "1", "connector", "sluice", "name", origin(e), "ts_ms", millis, "snapshot", "false", "table", table(e), "event", e.ID)
 	return object("before", before, "after", after, "source", source, "op", op, "ts_ms", millis)
 }
