@@ -50,8 +50,8 @@ demo: ## start a throw-away PostgreSQL and drive real traffic through inboxes, s
 
 .PHONY: test
 test: deps ## vet, and run all tests, long rows and dbt apart, in 20 minutes of two processors
-	go vet ./... && cd tests/migrations && go vet .
-	@$(MAKE) --no-print-directory -j3 test-packages test-contract test-migrations
+	go vet ./... && (cd tests/migrations && go vet .) && cd tests/ops && go vet .
+	@$(MAKE) --no-print-directory -j3 test-packages test-contract test-migrations test-ops
 
 .PHONY: test-packages
 test-packages:
@@ -74,6 +74,10 @@ test-brokers:
 test-relay: deps ## run the tests of the relay, also with Redis, RabbitMQ and Mosquitto, which it installs (on Debian)
 	@.ci/deps-relay
 	@$(GO_TEST) ./cmd/internal/relay/... ./tests/relay $(BRIEF)
+
+.PHONY: test-ops
+test-ops: ## hold dashboards, alerts, exporters and manifests against Grafana, Prometheus, Compose and Kubernetes, in a module of their own
+	@(cd tests/ops && go test -json -vet=off -count=1 -timeout $(TIMEOUT) .) $(BRIEF)
 
 .PHONY: test-fast
 test-fast: export SLUICE_TEST_FAST = 1

@@ -39,7 +39,7 @@ func (v view) most(metric, more, by string) string {
 
 func background(v view) []alert {
 	return []alert{
-		{"SluiceDown", fmt.Sprintf("absent(sluice_task_runs_total{%[1]s}) or max by (job, extension) (sluice_up{%[1]s}) == 0", v.Of), "2m", critical,
+		{"SluiceDown", fmt.Sprintf("max by (job, extension) (sluice_up{%[1]s}) == 0 or absent(sluice_task_runs_total{%[1]s}) unless on (extension) sluice_up{%[1]s}", v.Of), "2m", critical,
 			"The status of extension {{ $labels.extension }} cannot be read",
 			"Neither sluice run nor an exporter has delivered the status of the extension: its process, the database or the extension is not there."},
 		{"SluiceBackgroundWorkStopped", fmt.Sprintf("min by (job, extension) (sluice_task_last_run_age_seconds{%[1]s}) > 180 or sum by (job, extension) (sluice_task_runs_total{%[1]s}) == 0", v.Of), "1m", critical,

@@ -33,3 +33,6 @@ func deployed(v view) map[string]string {
 func (d deployment) RelayBlock() string {
 	return strings.ReplaceAll(strings.TrimSuffix(d.Relay, "\n"), "\n", "\n    ")
 }
+
+// RelaySchema is the extension's schema as relay.yaml has it.
+func (d deployment) RelaySchema() string { return literal(d.SchemaName) }

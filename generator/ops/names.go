@@ -58,3 +58,8 @@ func (v view) Group() string {
 	}
 	return sqltext.Literal(v.Groups[0].Name)
 }
+
+// ShellSchema is the extension's schema as a word of a shell.
+func (v view) ShellSchema() string {
+	return "'" + strings.ReplaceAll(v.SchemaName, "'", `'\''`) + "'"
+}
