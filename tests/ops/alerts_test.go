@@ -3,14 +3,19 @@ package ops
 import (
 	"fmt"
 	"log/slog"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/promql/promqltest"
+
+	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
 // rules are the alerts of alerts.yaml, as Prometheus reads them.
@@ -102,21 +107,76 @@ func firing(t *testing.T, expr, series string) int {
 			fmt.Fprintf(&load, "  %s%s\n", strings.Replace(name, "X", `extension="All_things"`, 1), line[at:])
 		}
 	}
-	storage := promqltest.LoadedStorage(t, load.String())
+	vector := evaluate(t, expr, load.String())
+	if len(vector) > 1 && !strings.HasPrefix(expr, "sluice_relay_up") {
+		t.Errorf("two processes raise it twice: %v", vector)
+	}
+	return len(vector)
+}
+
+// evaluate is what an expression gives after ten minutes of series.
+func evaluate(t *testing.T, expr, load string) promql.Vector {
+	t.Helper()
+	storage := promqltest.LoadedStorage(t, load)
 	defer storage.Close()
 	engine := promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)
 	query, err := engine.NewInstantQuery(t.Context(), storage, nil, expr, time.Unix(600, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer query.Close()
-	result := query.Exec(t.Context())
-	vector, err := result.Vector()
+	vector, err := query.Exec(t.Context()).Vector()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(vector) > 1 && !strings.HasPrefix(expr, "sluice_relay_up") {
-		t.Errorf("two processes raise it twice: %v", vector)
+	return vector
+}
+
+// states are those of stream tables that sluice status tells apart.
+var states = regexp.MustCompile(`(?m)^\tcase "([a-z]+)":`)
+
+// TestStatesHaveAlerts holds that an alert exists for each status of a stream table that is a problem.
+func TestStatesHaveAlerts(t *testing.T) {
+	code, err := os.ReadFile("../../cmd/internal/live/problem.go")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return len(vector)
+	var exprs strings.Builder
+	for _, rule := range rules(t, files(t, "testdata/spec.yaml")) {
+		exprs.WriteString(rule.Expr + "\n")
+	}
+	found := states.FindAllStringSubmatch(string(code), -1)
+	if len(found) < 4 {
+		t.Fatalf("the code seems to know %v", found)
+	}
+	for _, state := range found {
+		if !strings.Contains(exprs.String(), `status="`+state[1]+`"`) {
+			t.Errorf("no alert is for status %s", state[1])
+		}
+	}
+}
+
+// TestProblemsRaiseAlerts holds that each problem of sluice status raises one alert, by the metrics of the same moment.
+func TestProblemsRaiseAlerts(t *testing.T) {
+	db := database(t)
+	db.Exec(t, `update "it's ""Ö"" $x_internal".pgt_tasks set last_error = 'no' where task = 'consumer groups';
+		update "it's ""Ö"" $x_internal".pgt_tasks set last_error = 'stream table a differs from its query: 1 rows are missing, 0 are extra' where task like '%: check';
+		update "it's ""Ö"" $x_internal".pgt_stream_table_state set suspended_at = now(), last_error = 'no' where stream_table = 'public.Sums of n'`)
+	status, err := commandtest.ReadStatus(t.Context(), db.Connect(t), `it's "Ö" $x`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var series strings.Builder
+	for name, value := range collected(t, db) {
+		name, labels, _ := strings.Cut(name, " ")
+		fmt.Fprintf(&series, "  %s{job=\"j\", %s} %gx30\n", name, strings.ReplaceAll(labels, "\" ", "\", "), value)
+	}
+	var raised []string
+	for _, rule := range rules(t, files(t, "testdata/spec.yaml")) {
+		for _, sample := range evaluate(t, rule.Expr, "load 1m\n"+series.String()) {
+			raised = append(raised, rule.Alert+" "+sample.Metric.String())
+		}
+	}
+	if len(raised) != len(status.Problems) || len(raised) < 8 {
+		t.Errorf("%d problems raise %d alerts:\n%+v\n%s", len(status.Problems), len(raised), status.Problems, strings.Join(raised, "\n"))
+	}
 }
