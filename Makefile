@@ -75,6 +75,10 @@ test-relay: deps ## run the tests of the relay, also with Redis, RabbitMQ and Mo
 	@.ci/deps-relay
 	@$(GO_TEST) ./cmd/internal/relay/... ./tests/relay $(BRIEF)
 
+.PHONY: test-ops
+test-ops: deps ## hold dashboards, alerts, exporters and manifests against Grafana, Prometheus, Compose and Kubernetes, in a module of their own
+	@(cd tests/ops && go vet . && go test -json -vet=off -count=1 -timeout $(TIMEOUT) .) $(BRIEF)
+
 .PHONY: test-fast
 test-fast: export SLUICE_TEST_FAST = 1
 test-fast: ## run what needs Go and one PostgreSQL alone, in 2 minutes; installs nothing

@@ -6,6 +6,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/internal/demo"
 	"github.com/pgsluice/sluice/cmd/internal/drift"
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/metrics"
 	"github.com/pgsluice/sluice/cmd/internal/sandbox"
 	"github.com/pgsluice/sluice/cmd/internal/verify"
 )
@@ -41,6 +42,9 @@ var (
 type Difference = drift.Difference
 
 var Compare = drift.Compare
+
+// NewMetrics collects the metrics of an extension, which sluice run --listen serves.
+var NewMetrics = metrics.NewStatus
 
 // Throw-away servers.
 type (

@@ -108,7 +108,7 @@ func (f Files) stale(dir string) ([]string, error) {
 // foldersOf are the folders below an extension's that hold generated files and nothing else.
 var foldersOf = []string{
 	"extension", "migrations", "migrations/deploy", "migrations/revert", "migrations/verify", "jobs", "docs", "tle",
-	"dbt", "dbt/macros", "dbt/models", "dbt/tests/generic",
+	"dbt", "dbt/macros", "dbt/models", "dbt/tests/generic", "ops", "ops/runbooks", "ops/systemd",
 }
 
 // folders lists all of them, also those of artifacts that the spec does not list any more.

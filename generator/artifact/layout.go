@@ -75,6 +75,8 @@ func (e *Extension) artifact(name string, chain []upgrade.Manifest, leaps []leap
 		return e.reference()
 	case spec.ArtifactTLE:
 		return e.tleFiles(leaps), nil
+	case spec.ArtifactOps:
+		return e.opsFiles(), nil
 	case spec.ArtifactDBT:
 		return e.dbtFiles(leaps), nil
 	}

@@ -22,8 +22,8 @@ func parse() *template.Template {
 			return // package docs has those
 		}
 		t := root.New(path)
-		if strings.HasPrefix(path, "dbt/") {
-			t.Delims("<<", ">>") // braces are Jinja's there
+		if strings.HasPrefix(path, "dbt/") || strings.HasPrefix(path, "ops/") && !strings.HasSuffix(path, ".sql.tmpl") {
+			t.Delims("<<", ">>") // braces are Jinja's there, or of Prometheus
 		}
 		template.Must(t.Parse(text))
 	})

@@ -24,7 +24,7 @@ type Spec struct {
 	DDL            []diag.Block    `yaml:"-"` // the files that Schema names, read
 	Version        int             `yaml:"version" jsonschema:"required,enum=1" jsonschema_description:"Version of this format: 1."`
 	Extension      Extension       `yaml:"extension" jsonschema_description:"What is generated. Stands in one file of a directory."`
-	Artifacts      []Text          `yaml:"artifacts" jsonschema:"minItems=1,uniqueItems=true,enum=extension,enum=migrations,enum=jobs,enum=docs,enum=tle,enum=dbt,enum=goose,enum=golang-migrate,enum=flyway,enum=dbmate,enum=sqitch" jsonschema_description:"What is written: extension, migrations, jobs and docs unless given. A migration tool stands in place of migrations."`
+	Artifacts      []Text          `yaml:"artifacts" jsonschema:"minItems=1,uniqueItems=true,enum=extension,enum=migrations,enum=jobs,enum=docs,enum=tle,enum=dbt,enum=ops,enum=goose,enum=golang-migrate,enum=flyway,enum=dbmate,enum=sqitch" jsonschema_description:"What is written: extension, migrations, jobs and docs unless given. A migration tool stands in place of migrations."`
 	Pulled         bool            `yaml:"-"` // DDL was read from a database, which has more than that
 	Schema         []Text          `yaml:"schema" jsonschema:"nullable" jsonschema_description:"DDL files of the source tables, relative to this file."`
 	Settings       Settings        `yaml:"settings" jsonschema_description:"Defaults of run-time settings in the generated code."`
@@ -43,6 +43,7 @@ const (
 	ArtifactDocs       = "docs"
 	ArtifactTLE        = "tle"
 	ArtifactDBT        = "dbt"
+	ArtifactOps        = "ops"
 )
 
 // Extension names what is generated.

@@ -90,7 +90,7 @@ func (c checker) artifacts() {
 
 // IsMigrations reports whether an artifact is migrations: plain ones, or those of a tool.
 func IsMigrations(artifact string) bool {
-	return !slices.Contains([]string{ArtifactExtension, ArtifactJobs, ArtifactDocs, ArtifactTLE, ArtifactDBT}, artifact)
+	return !slices.Contains([]string{ArtifactExtension, ArtifactJobs, ArtifactDocs, ArtifactTLE, ArtifactDBT, ArtifactOps}, artifact)
 }
 
 // version accepts semantic versions that PostgreSQL can also use in the name of a script.

@@ -13,7 +13,7 @@ const module = "github.com/pgsluice/sluice/"
 // rooms lists what each room may import of the module, by prefix. Imports point down only.
 var rooms = map[string][]string{
 	"cmd/sluice":                   {"cmd/internal/cli"},
-	"cmd/commandtest":              {"cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/live", "cmd/internal/sandbox", "cmd/internal/verify"},
+	"cmd/commandtest":              {"cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/sandbox", "cmd/internal/verify"},
 	"cmd/internal/cli":             {"cmd/internal/demo", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/pull", "cmd/internal/relay", "cmd/internal/relay/config", "cmd/internal/verify", "cmd/internal/watch", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
 	"cmd/internal/metrics":         {"cmd/internal/live"},
 	"cmd/internal/watch":           {"cmd/internal/live"},
@@ -37,10 +37,11 @@ var rooms = map[string][]string{
 	"cmd/internal/verify":          {"cmd/internal/drift", "cmd/internal/live", "generator", "generator/artifact", "generator/upgrade", "ivm/sqltext", "ivm/sqltext/ddl"},
 	"cmd/internal/sandbox":         {},
 	"generator":                    {"generator/artifact", "generator/explain", "generator/fixed", "generator/objects", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
-	"generator/artifact":           {"generator/docs", "generator/migrations", "generator/objects", "generator/parallel", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
+	"generator/artifact":           {"generator/docs", "generator/migrations", "generator/objects", "generator/ops", "generator/parallel", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
 	"generator/fixed":              {"generator/render", "generator/spec", "ivm/sqltext"},
 	"generator/objects":            {"generator/parallel", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
 	"generator/plan":               {"generator/parallel", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
+	"generator/ops":                {"generator/render", "ivm/sqltext"},
 	"generator/parallel":           {},
 	"generator/docs":               {"generator/page", "generator/render", "generator/upgrade", "ivm/sqltext", "templates"},
 	"generator/page":               {"ivm/diag", "ivm/sqltext"},

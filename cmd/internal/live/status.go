@@ -178,6 +178,17 @@ func (s *Status) section(in reader, read func(reader) error) error {
 // lacking is what to do where something is missing.
 const lacking = "\"sluice diff --dsn\" shows what else is, and \"sluice apply\" makes it again"
 
+// Missing counts what the status found missing.
+func (s *Status) Missing() int {
+	count := 0
+	for _, p := range s.Problems {
+		if p.Hint == lacking {
+			count++
+		}
+	}
+	return count
+}
+
 // lacks reports whether an error is that something does not exist.
 func lacks(err error) bool {
 	var pg *pgconn.PgError

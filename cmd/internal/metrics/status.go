@@ -40,6 +40,7 @@ func gauge(name, help string, labels ...string) *prometheus.Desc {
 var (
 	up       = gauge("up", "1 if the status of the extension could be read.")
 	problems = gauge("problems", "Problems that sluice status shows.")
+	missing  = gauge("missing_objects", "Objects that status finds missing.")
 
 	tableStaleness = gauge("stream_table_staleness_seconds", "How old the rows of a stream table are.", "stream_table")
 	tableWaiting   = gauge("stream_table_waiting_rows", "Rows of change logs that a stream table has not seen.", "stream_table")
@@ -86,6 +87,7 @@ func (s *Status) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	c.gauge(problems, float64(len(status.Problems)))
+	c.gauge(missing, float64(status.Missing()))
 	c.tables(status.StreamTables)
 	c.inboxes(status.Inboxes)
 	for _, o := range status.Outboxes {

@@ -1,0 +1,1 @@
+create table numbers (k int primary key, n int not null);
