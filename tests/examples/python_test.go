@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -22,12 +21,12 @@ func python() string {
 	return "python3"
 }
 
-// killed runs processes of a script, kills some of them in the midst of shipping 8000 orders and starts them again, until a query yields true. In the end those
+// killed runs processes, kills some of them in the midst of shipping 8000 orders and starts them again, until a query yields true. In the end those
 // that run are asked to stop, and do.
-func killed(t *testing.T, db *pgtest.Database, done string, commands ...[]string) {
+func killed(t *testing.T, db pgtest.Querier, done string, commands ...[]string) {
 	t.Helper()
 	begin := func(args []string) *exec.Cmd {
-		c := exec.Command(python(), args...)
+		c := exec.Command(args[0], args[1:]...)
 		c.Stderr = os.Stderr
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
@@ -57,14 +56,22 @@ func killed(t *testing.T, db *pgtest.Database, done string, commands ...[]string
 	}
 }
 
-// TestPythonWorkers kills workers with kill -9 while they process messages, one of which always fails: each of the others is processed exactly once.
-func TestPythonWorkers(t *testing.T) {
-	db := installed.DB(t, installed.Load(t, filepath.Join("..", "..", "specs", "shop")))
-	db.Exec(t, shopTables+`
-		select pgtrickle.inbox_receive('order_events', n::text, 'order.placed', jsonb_build_object('order_id', n::text))
-		from generate_series(1, 8000) n;
-		select pgtrickle.inbox_receive('order_events', 'bad', 'order.placed', '{}')`)
-	worker := []string{"worker.py", db.DSN(), "order_events"}
+// received are 8000 messages of the sample spec's inbox, and one that always fails.
+const received = shopTables + `
+select pgtrickle.inbox_receive('order_events', n::text, 'order.placed', jsonb_build_object('order_id', n::text)) from generate_series(1, 8000) n;
+select pgtrickle.inbox_receive('order_events', 'bad', 'order.placed', '{}')`
+
+// messages is a database with the sample spec and those messages.
+func messages(t *testing.T) *pgtest.Database {
+	t.Helper()
+	db := installed.ShopDB(t)
+	db.Exec(t, received)
+	return db
+}
+
+// workersKilled kills three workers with kill -9 while they process messages: each but the one that fails is processed exactly once.
+func workersKilled(t *testing.T, db pgtest.Querier, worker ...string) {
+	t.Helper()
 	const done = `
 		select (select count(*) = 8000 from pgtrickle.order_events where processed_at is not null)
 			and exists (select from pgtrickle.order_events_dlq where event_id = 'bad' and error like '%order_id%')`
@@ -74,12 +81,18 @@ func TestPythonWorkers(t *testing.T) {
 	}
 }
 
+// TestPythonWorkers has workers in Python with psycopg.
+func TestPythonWorkers(t *testing.T) {
+	db := messages(t)
+	workersKilled(t, db, python(), "worker.py", db.DSN(), "order_events")
+}
+
 // TestPythonRelays kills consumers with kill -9 while events are published, one of which always fails: each of the others is shipped exactly once.
 func TestPythonRelays(t *testing.T) {
 	db := events(t)
 	var consumers [][]string
 	for n := range 3 {
-		consumers = append(consumers, []string{"relay.py", db.DSN(), "shipping", fmt.Sprintf("worker-%d", n)})
+		consumers = append(consumers, []string{python(), "relay.py", db.DSN(), "shipping", fmt.Sprintf("worker-%d", n)})
 	}
 	db.Exec(t, `select events.outbox_publish('shop_events', 'order.placed', case n when 77 then '{}' else jsonb_build_object('order_id', n::text) end) from generate_series(1, 8000) n`)
 	killed(t, db, nothingLeft, consumers...)
