@@ -18,6 +18,7 @@ func TestCheck(t *testing.T) {
   - {name: new, from: {outbox: {name: events, group: fresh, create: latest}}, to: {stdout: }}
   - {name: bad, from: {outbox: {name: events, group: missing}}, to: {inbox: {name: nowhere}}}
   - {name: other, from: {outbox: {name: events, group: o}}, to: {webhook: {url: 'http://127.0.0.1:%d/'}}}
+  - {name: files, from: {outbox: {name: events, group: g}}, to: {file: {path: /nowhere/at/all}}}
   - {name: gone, from: {outbox: {name: gone, group: g}}, to: {inbox: {name: copies, database: 'postgres://u:s3cret@127.0.0.1:1/x'}}}
 `, freePort(t)))
 	cmd := sluice(t, "relay", "check", "-c", path)
@@ -30,7 +31,7 @@ func TestCheck(t *testing.T) {
 		"good: from outbox: ok\n", "good: to inbox: ok\n", "new: from outbox: ok\n", "new: to stdout: ok\n",
 		"bad: from outbox: consumer group not found: missing", "bad: to inbox: inbox not found: nowhere",
 		"other: from outbox: consumer group o is one of outbox ordered, not of events\n", "other: to webhook: ", "connection refused",
-		"gone: from outbox: outbox not found: gone", "gone: to inbox: cannot connect to database x at 127.0.0.1", "6 of the pipelines' ends cannot be used",
+		"files: to file: stat /nowhere/at: no such file or directory", "gone: from outbox: outbox not found: gone", "gone: to inbox: cannot connect to database x at 127.0.0.1", "7 of the pipelines' ends cannot be used",
 	} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("%q is not said", want)

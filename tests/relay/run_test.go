@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -129,4 +130,39 @@ func TestStopGivesBack(t *testing.T) {
 	other := start(t, write(t, db.DSN(), fmt.Sprintf(pipeline, "b", "stdout: ")))
 	eventually(t, "the events are there", func() bool { return strings.Count(other.out.String(), "\n") == 20 })
 	other.stop()
+}
+
+// TestOneFile has the workers of two pipelines append to one file, and another process be refused.
+func TestOneFile(t *testing.T) {
+	pgtest.Parallel(t)
+	db, path := database(t), t.TempDir()+"/out"
+	db.Exec(t, "select pgtrickle.create_consumer_group('g2', 'events', 'earliest')")
+	publish(t, db, "events", 3000)
+	pipeline := func(name, group string) string {
+		return fmt.Sprintf("  - {name: %s, from: {outbox: {name: events, group: %s}}, to: {file: {path: %s}}, workers: 4, batch: 7}\n", name, group, path)
+	}
+	r := start(t, write(t, db.DSN(), pipeline("one", "g")+pipeline("two", "g2")))
+	eventually(t, "nothing lags", func() bool {
+		return pgtest.One[int64](t, db, "select sum(lag_rows)::bigint from pgtrickle.pgt_consumer_group_lag where group_name in ('g', 'g2')") == 0
+	})
+	other := start(t, write(t, db.DSN(), pipeline("other", "g")))
+	eventually(t, "another process is refused", func() bool { return strings.Contains(other.log.String(), "another process writes to") })
+	other.stop()
+	r.stop()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[any]int{}
+	for _, line := range lines(t, string(text)) {
+		seen[line["id"]]++
+	}
+	for id, times := range seen {
+		if times != 2 {
+			t.Errorf("event %v is there %d times", id, times)
+		}
+	}
+	if len(seen) != 3000 {
+		t.Errorf("%d events of 3000", len(seen))
+	}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/file"
 	"github.com/pgsluice/sluice/cmd/internal/relay/postgres"
-	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 )
 
 const checkTimeout = 15 * time.Second
@@ -24,7 +24,7 @@ func (r *Relay) Check(ctx context.Context) (err error) {
 	failed := 0
 	for i := range r.Config.Pipelines {
 		c := &r.Config.Pipelines[i]
-		p := &pipeline{c: c, relay: r, log: r.Log, stats: r.meter.pipeline(c.Name)}
+		p := &pipeline{c: c, relay: r, dsn: r.Config.Database, schema: r.Config.Schema, log: r.Log, stats: r.meter.pipeline(c.Name)}
 		failed += report(r.Stdout, c.Name+": from "+config.Kind(c.From), p.checkSource(ctx))
 		failed += report(r.Stdout, c.Name+": to "+config.Kind(c.To), p.checkSink(ctx, &c.To))
 		if c.DeadLetters != nil {
@@ -69,7 +69,9 @@ func (p *pipeline) checkSource(ctx context.Context) error {
 func (p *pipeline) checkSink(ctx context.Context, to *config.Sink) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	var sink wire.Sink
+	if to.File != nil {
+		return file.CheckPath(to.File.Path)
+	}
 	sink, err := p.sink(ctx, to)
 	if err != nil {
 		return err

@@ -101,14 +101,14 @@ func (p *pipeline) sink(ctx context.Context, to *config.Sink) (wire.Sink, error)
 }
 
 func (p *pipeline) inbox(c *config.Inbox) (wire.Sink, error) {
-	db, own := p.relay.database, c.Database != "" || c.Schema != "" && c.Schema != p.relay.Config.Schema
+	db, own := p.relay.database, c.Database != "" || c.Schema != "" && c.Schema != p.schema
 	if own {
 		dsn, schema := c.Database, c.Schema
 		if dsn == "" {
-			dsn = p.relay.Config.Database
+			dsn = p.dsn
 		}
 		if schema == "" {
-			schema = p.relay.Config.Schema
+			schema = p.schema
 		}
 		var err error
 		if db, err = postgres.Open(dsn, schema, p.c.Workers); err != nil {

@@ -17,6 +17,8 @@ import (
 type pipeline struct {
 	c       *config.Pipeline
 	relay   *Relay
+	dsn     string // of the relay
+	schema  string
 	log     *slog.Logger
 	cancel  context.CancelFunc
 	workers sync.WaitGroup

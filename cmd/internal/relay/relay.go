@@ -127,7 +127,7 @@ func (r *Relay) change(ctx context.Context) {
 // start runs the workers of a pipeline.
 func (r *Relay) start(ctx context.Context, c *config.Pipeline) *pipeline {
 	ctx, cancel := context.WithCancel(ctx)
-	p := &pipeline{c: c, relay: r, log: r.Log.With("pipeline", c.Name), cancel: cancel, stats: r.meter.pipeline(c.Name)}
+	p := &pipeline{c: c, relay: r, dsn: r.Config.Database, schema: r.Config.Schema, log: r.Log.With("pipeline", c.Name), cancel: cancel, stats: r.meter.pipeline(c.Name)}
 	p.log.Info("started", "workers", c.Workers)
 	for n := range c.Workers {
 		p.workers.Go(func() { p.work(ctx, n) })

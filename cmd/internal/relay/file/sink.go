@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 )
@@ -22,23 +25,79 @@ type Sink struct {
 	format string
 }
 
-// NewSink opens a file, and removes what a crash left of a line at its end: its event comes again.
+// shared are the files that are open, by their paths: several workers and pipelines write to one.
+var shared = struct {
+	sync.Mutex
+	files map[string]*sharedFile
+}{files: map[string]*sharedFile{}}
+
+// sharedFile is appended to by whole lines, as each call is one write.
+type sharedFile struct {
+	*os.File
+	users int
+}
+
+// NewSink opens a file, and removes what a crash left of a line at its end: its event comes again. No other process may have it open.
 func NewSink(path, format string) (*Sink, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
+	}
+	shared.Lock()
+	defer shared.Unlock()
+	f := shared.files[path]
+	if f == nil {
+		opened, err := open(path)
+		if err != nil {
+			return nil, err
+		}
+		f = &sharedFile{File: opened}
+		shared.files[path] = f
+	}
+	f.users++
+	return &Sink{out: f.File, sync: f.Sync, close: func() error { return f.leave(path) }, format: format}, nil
+}
+
+// leave closes the file after its last user.
+func (f *sharedFile) leave(path string) error {
+	shared.Lock()
+	defer shared.Unlock()
+	if f.users--; f.users > 0 {
+		return nil
+	}
+	delete(shared.files, path)
+	return f.Close()
+}
+
+func open(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("another process writes to %s", path), f.Close())
 	}
 	end, err := afterLastLine(f)
 	if err == nil {
 		err = f.Truncate(end)
 	}
-	if err == nil {
-		_, err = f.Seek(end, io.SeekStart)
-	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &Sink{out: f, sync: f.Sync, close: f.Close, format: format}, nil
+	return f, nil
+}
+
+// CheckPath says whether a file could be appended to, and makes none.
+func CheckPath(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		_, err = os.Stat(filepath.Dir(path))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // NewStream writes to a stream that is not its own, such as standard output.
