@@ -64,8 +64,8 @@ func (s *Sink) Send(ctx context.Context, documents []*wire.Document) []error {
 
 func (s *Sink) send(ctx context.Context, d *wire.Document) error {
 	request, err := http.NewRequestWithContext(ctx, s.c.Method, d.Address, bytes.NewReader(d.Body))
-	if err != nil || request.URL.Scheme != s.base.Scheme || request.URL.Host != s.base.Host {
-		return wire.Reject("the URL that the template makes is invalid or leads to another host")
+	if err != nil || !s.leadsWhereItShould(request.URL) {
+		return wire.Reject("the URL that the template makes is invalid or leads elsewhere: {{ path .Key }} escapes what an event has")
 	}
 	for name, value := range d.Headers {
 		if strings.ContainsAny(value, "\r\n\x00") || !isToken(name) {
@@ -96,6 +96,16 @@ func (s *Sink) send(ctx context.Context, d *wire.Document) error {
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, keptAnswer))
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // lets the connection be used again
 	return s.outcome(answer, text)
+}
+
+// leadsWhereItShould reports whether what an event put into a URL changed neither host nor path, nor began a query.
+func (s *Sink) leadsWhereItShould(u *url.URL) bool {
+	for _, part := range strings.Split(u.EscapedPath(), "/") {
+		if plain, err := url.PathUnescape(part); err != nil || plain == "." || plain == ".." {
+			return false
+		}
+	}
+	return u.Scheme == s.base.Scheme && u.Host == s.base.Host && u.Fragment == "" && (u.RawQuery == "" || strings.Contains(s.c.URL, "?"))
 }
 
 // outcome says what an answer means. Those that blame the request reject the event; those that may blame the configuration do not.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 	"text/template"
 )
@@ -21,6 +22,7 @@ func ParseTemplate(text string) (Template, error) {
 	}
 	parts, err := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
 		"lower": strings.ToLower, "upper": strings.ToUpper, "replace": func(old, by, text string) string { return strings.ReplaceAll(text, old, by) },
+		"path": url.PathEscape,
 		"default": func(otherwise, text string) string {
 			if text == "" {
 				return otherwise
