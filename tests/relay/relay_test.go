@@ -147,12 +147,12 @@ func (r *running) end(signal syscall.Signal) {
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		if holds() {
 			return
 		}
 	}
-	t.Fatalf("within 30 seconds not: %s", what)
+	t.Fatalf("within a minute not: %s", what)
 }
 
 // lines are the documents that a relay printed or wrote.

@@ -40,7 +40,7 @@ func (r *terminal) read() {
 
 func (r *terminal) waitFor(t *testing.T, what string) {
 	t.Helper()
-	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		r.mu.Lock()
 		shown := strings.Contains(r.text.String(), what)
 		r.mu.Unlock()
