@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
@@ -82,10 +81,10 @@ func TestRunServes(t *testing.T) {
 		t.Errorf("ready: %d", status)
 	}
 	db.SuperExec(t, "alter schema pgtrickle rename to away")
-	time.Sleep(5 * time.Second) // the status is kept for as long
-	if status, body := get(t, url+"/readyz"); status != 503 || !strings.Contains(body, "watched") {
-		t.Errorf("ready without its schema: %d %s", status, body)
-	}
+	eventually(t, "it is not ready without its schema", func() bool {
+		status, body := get(t, url+"/readyz")
+		return status == 503 && strings.Contains(body, "watched")
+	})
 	db.SuperExec(t, "alter schema away rename to pgtrickle")
 	if t.Failed() {
 		t.Log(text)
