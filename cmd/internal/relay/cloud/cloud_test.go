@@ -140,7 +140,7 @@ func TestClosed(t *testing.T) {
 
 // TestErrors holds that errors do not show the URL.
 func TestErrors(t *testing.T) {
-	for _, url := range []string{"none://hunter2", "mem://t?x=hunter2", "mem://a:hunter2@t", "mem://t\x00hunter2", "awssqs://h/q?x=hunter2", "gcppubsub://hunter2/?hunter2=1"} {
+	for _, url := range []string{"none://hunter2", "mem://t?x=hunter2", "mem://a:hunter2@t", "mem://t\x00hunter2", "awssqs://h/q?x=hunter2", "gcppubsub://hunter2/?x=hunter2", "awssqs://h/q?raw=hunter2"} {
 		_, err := NewSink(relaytest.Context(t), &config.Cloud{URL: url})
 		_, sourceErr := NewSource(relaytest.Context(t), &config.CloudSource{URL: url}, relaytest.Decode(wire.Native), 1)
 		for _, err := range []error{err, sourceErr} {

@@ -39,11 +39,15 @@ func parse(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// concealed is an error without the URL that it is about.
+// concealed is an error without the URL that it is about and without the values of its parameters.
 func concealed(u *url.URL, err error) error {
 	text := strings.ReplaceAll(err.Error(), u.String(), "the queue")
-	if u.RawQuery != "" {
-		text = strings.ReplaceAll(text, u.RawQuery, "…")
+	for _, values := range u.Query() {
+		for _, value := range values {
+			if value != "" {
+				text = strings.ReplaceAll(text, value, "…")
+			}
+		}
 	}
 	return errors.New(text)
 }
