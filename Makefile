@@ -71,9 +71,10 @@ test-brokers:
 	@$(GO_TEST) $$(go list ./... | grep -E '$(BROKERS)') $(BRIEF)
 
 .PHONY: test-relay
-test-relay: deps ## run the tests of the relay, also with Redis, RabbitMQ and Mosquitto, which it installs (on Debian)
+test-relay: deps ## run the tests of the relay, also with Redis, RabbitMQ and Mosquitto, which it installs (on Debian), and with queues of clouds, whose clients compile for minutes
 	@.ci/deps-relay
 	@$(GO_TEST) ./cmd/internal/relay/... ./tests/relay $(BRIEF)
+	@$(GO_TEST) -tags clouds ./cmd/internal/relay/cloud $(BRIEF)
 
 .PHONY: test-ops
 test-ops: deps ## hold dashboards, alerts, exporters and manifests against Grafana, Prometheus, Compose and Kubernetes, in a module of their own

@@ -17,7 +17,8 @@ var rooms = map[string][]string{
 	"cmd/internal/cli":             {"cmd/internal/demo", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/pull", "cmd/internal/relay", "cmd/internal/relay/config", "cmd/internal/verify", "cmd/internal/watch", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
 	"cmd/internal/metrics":         {"cmd/internal/live"},
 	"cmd/internal/watch":           {"cmd/internal/live"},
-	"cmd/internal/relay":           {"cmd/internal/metrics", "cmd/internal/relay/config", "cmd/internal/relay/file", "cmd/internal/relay/kafka", "cmd/internal/relay/mqtt", "cmd/internal/relay/nats", "cmd/internal/relay/postgres", "cmd/internal/relay/rabbitmq", "cmd/internal/relay/redis", "cmd/internal/relay/webhook", "cmd/internal/relay/wire"},
+	"cmd/internal/relay":           {"cmd/internal/metrics", "cmd/internal/relay/cloud", "cmd/internal/relay/config", "cmd/internal/relay/file", "cmd/internal/relay/kafka", "cmd/internal/relay/mqtt", "cmd/internal/relay/nats", "cmd/internal/relay/postgres", "cmd/internal/relay/rabbitmq", "cmd/internal/relay/redis", "cmd/internal/relay/webhook", "cmd/internal/relay/wire"},
+	"cmd/internal/relay/cloud":     {"cmd/internal/relay/config", "cmd/internal/relay/wire"},
 	"cmd/internal/relay/config":    {"cmd/internal/relay/wire", "generator/spec", "ivm/diag"},
 	"cmd/internal/relay/file":      {"cmd/internal/relay/config", "cmd/internal/relay/wire"},
 	"cmd/internal/relay/mqtt":      {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire"},
@@ -74,6 +75,10 @@ var homes = map[string][]string{
 	"github.com/rabbitmq/amqp091-go":             {"cmd/internal/relay/rabbitmq"},
 	"github.com/redis/go-redis":                  {"cmd/internal/relay/redis"},
 	"golang.org/x/net/websocket":                 {"cmd/internal/relay/mqtt"},
+	"gocloud.dev":                                {"cmd/internal/relay/cloud"},
+	"cloud.google.com/go/pubsub":                 {"cmd/internal/relay/cloud"},
+	"github.com/aws/aws-sdk-go-v2":               {"cmd/internal/relay/cloud"},
+	"github.com/Azure/azure-sdk-for-go":          {"cmd/internal/relay/cloud"},
 	"github.com/prometheus":                      {"cmd/internal/metrics", "cmd/internal/relay"},
 	"github.com/nats-io/nats.go":                 {"cmd/internal/relay/nats"},
 	"github.com/twmb/franz-go":                   {"cmd/internal/relay/kafka"},
@@ -103,7 +108,7 @@ type listed struct {
 }
 
 func TestImportsPointDown(t *testing.T) {
-	for _, p := range packages(t) {
+	for _, p := range append(packages(t), packages(t, "-tags", "clouds")...) {
 		room, ok := strings.CutPrefix(p.ImportPath, module)
 		if !ok || strings.HasPrefix(room, "tests/") {
 			continue
@@ -152,9 +157,10 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-func packages(t *testing.T) []listed {
+// packages are those of the module, with the files that the options of go list select.
+func packages(t *testing.T, options ...string) []listed {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
+	out, err := exec.Command("go", append(append([]string{"list", "-json=ImportPath,Imports"}, options...), module+"...")...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

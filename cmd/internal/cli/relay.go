@@ -84,7 +84,7 @@ func (o *relayOptions) relay(cmd *cobra.Command) (r *relay.Relay, load func() (*
 		if c.Database == "" {
 			c.Database = os.Getenv("DATABASE_URL")
 		}
-		return c, nil
+		return c, relay.Usable(c)
 	}
 	c, err := load()
 	var wrong *diag.List

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/pgsluice/sluice/cmd/internal/relay/cloud"
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/cmd/internal/relay/file"
 	"github.com/pgsluice/sluice/cmd/internal/relay/kafka"
@@ -45,8 +46,23 @@ func (p *pipeline) source(ctx context.Context, n int) (wire.Source, error) {
 		return rabbitmq.NewSource(ctx, from.RabbitMQ, decode("rabbitmq/"+from.RabbitMQ.Queue), p.c.Batch)
 	case from.Redis != nil:
 		return redis.NewSource(ctx, from.Redis, decode("redis"), p.c.Batch)
+	case from.Cloud != nil:
+		return cloud.NewSource(ctx, from.Cloud, decode("cloud"), p.c.Batch)
 	}
 	return nil, errors.New("the pipeline has no source")
+}
+
+// Usable says whether this binary has what a configuration asks for.
+func Usable(c *config.Relay) error {
+	for i := range c.Pipelines {
+		p := &c.Pipelines[i]
+		if p.From.Cloud != nil || p.To.Cloud != nil || p.DeadLetters != nil && p.DeadLetters.Cloud != nil {
+			if err := cloud.Available(); err != nil {
+				return fmt.Errorf("pipeline %s: %w", p.Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // opened keeps a nil pointer from becoming an interface that is not nil.
@@ -96,6 +112,8 @@ func (p *pipeline) sink(ctx context.Context, to *config.Sink) (wire.Sink, error)
 		return rabbitmq.NewSink(ctx, to.RabbitMQ)
 	case to.Redis != nil:
 		return redis.NewSink(ctx, to.Redis)
+	case to.Cloud != nil:
+		return cloud.NewSink(ctx, to.Cloud)
 	}
 	return nil, errors.New("the pipeline has no sink")
 }

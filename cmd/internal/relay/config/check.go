@@ -42,6 +42,9 @@ func (p *Pipeline) check(errs *diag.List) {
 		p.DeadLetters.check("dead_letters", errs)
 	}
 	quarantines := p.To.Inbox != nil && p.To.Inbox.As == AsDocument
+	if p.From.Cloud != nil {
+		checkCloud(p.From.Cloud.Place, p.From.Cloud.URL, []string{SQS, PubSub, ServiceBus}, errs)
+	}
 	switch {
 	case from == "" || to == "":
 	case from == "outbox":
@@ -82,6 +85,8 @@ func (s *Sink) check(what string, errs *diag.List) string {
 		c.template(s.Inbox.Place, "priority", s.Inbox.Priority)
 	case kind == "webhook":
 		s.Webhook.check(errs)
+	case kind == "cloud" && s.Cloud != nil:
+		checkCloud(s.Cloud.Place, s.Cloud.URL, []string{SNS, SQS, PubSub, ServiceBus}, errs)
 	}
 	return kind
 }

@@ -51,6 +51,7 @@ type Source struct {
 	NATS       *NATSSource     `yaml:"nats" jsonschema_description:"A stream of NATS JetStream, by a durable consumer."`
 	RabbitMQ   *RabbitMQSource `yaml:"rabbitmq" jsonschema_description:"A queue of RabbitMQ."`
 	Redis      *RedisSource    `yaml:"redis" jsonschema_description:"Streams of Redis."`
+	Cloud      *CloudSource    `yaml:"cloud" jsonschema_description:"A queue of Amazon SQS, Google Pub/Sub or Azure Service Bus, in a binary that was built with -tags clouds."`
 }
 
 // Sink is where events go: one of its fields is given.
@@ -66,6 +67,7 @@ type Sink struct {
 	NATS       *NATS     `yaml:"nats" jsonschema_description:"Streams of NATS JetStream."`
 	RabbitMQ   *RabbitMQ `yaml:"rabbitmq" jsonschema_description:"An exchange of RabbitMQ."`
 	Redis      *Redis    `yaml:"redis" jsonschema_description:"Streams of Redis."`
+	Cloud      *Cloud    `yaml:"cloud" jsonschema_description:"A topic or queue of Amazon SNS or SQS, Google Pub/Sub or Azure Service Bus, in a binary that was built with -tags clouds."`
 }
 
 // Values of Outbox.Unit.
