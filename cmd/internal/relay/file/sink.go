@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
@@ -19,72 +18,37 @@ import (
 
 // Sink appends a line for each document. It is a wire.Sink, and in order.
 type Sink struct {
-	out    io.Writer
-	sync   func() error
+	write  func(lines []byte) error
 	close  func() error
 	format string
 }
 
-// shared are the files that are open, by their paths: several workers and pipelines write to one.
-var shared = struct {
-	sync.Mutex
-	files map[string]*sharedFile
-}{files: map[string]*sharedFile{}}
-
-// sharedFile is appended to by whole lines, as each call is one write.
-type sharedFile struct {
-	*os.File
-	users int
-}
-
-// NewSink opens a file, and removes what a crash left of a line at its end: its event comes again. No other process may have it open.
+// NewSink opens a file, which other workers, pipelines and processes may append to as well.
 func NewSink(path, format string) (*Sink, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	shared.Lock()
-	defer shared.Unlock()
-	f := shared.files[path]
-	if f == nil {
-		opened, err := open(path)
-		if err != nil {
-			return nil, err
-		}
-		f = &sharedFile{File: opened}
-		shared.files[path] = f
-	}
-	f.users++
-	return &Sink{out: f.File, sync: f.Sync, close: func() error { return f.leave(path) }, format: format}, nil
-}
-
-// leave closes the file after its last user.
-func (f *sharedFile) leave(path string) error {
-	shared.Lock()
-	defer shared.Unlock()
-	if f.users--; f.users > 0 {
-		return nil
-	}
-	delete(shared.files, path)
-	return f.Close()
-}
-
-func open(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("another process writes to %s", path), f.Close())
+	return &Sink{write: func(lines []byte) error { return appendTo(f, lines) }, close: f.Close, format: format}, nil
+}
+
+// appendTo adds lines while no other sink does, and has them on the disk. What a crash left of a line is removed first: its event comes again.
+func appendTo(f *os.File, lines []byte) error {
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return err
 	}
-	end, err := afterLastLine(f)
+	defer syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+	whole, err := afterLastLine(f)
 	if err == nil {
-		err = f.Truncate(end)
+		err = f.Truncate(whole)
 	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
+	if err == nil {
+		_, err = f.Write(lines)
 	}
-	return f, nil
+	if err == nil {
+		err = f.Sync()
+	}
+	return err
 }
 
 // CheckPath says whether a file could be appended to, and makes none.
@@ -102,8 +66,11 @@ func CheckPath(path string) error {
 
 // NewStream writes to a stream that is not its own, such as standard output.
 func NewStream(out io.Writer, format string) *Sink {
-	none := func() error { return nil }
-	return &Sink{out: out, sync: none, close: none, format: format}
+	write := func(lines []byte) error {
+		_, err := out.Write(lines)
+		return err
+	}
+	return &Sink{write: write, close: func() error { return nil }, format: format}
 }
 
 // afterLastLine is the offset behind the last newline.
@@ -138,11 +105,7 @@ func (s *Sink) Send(_ context.Context, documents []*wire.Document) []error {
 	for _, d := range documents {
 		lines.Write(Line(d, s.format))
 	}
-	_, err := s.out.Write(lines.Bytes())
-	if err == nil {
-		err = s.sync()
-	}
-	return wire.All(documents, err)
+	return wire.All(documents, s.write(lines.Bytes()))
 }
 
 // line is a document of a format that leaves the event's properties to headers.
