@@ -25,7 +25,8 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, rounds int, read func
 	}
 	m := &model{read: read, rounds: rounds, series: newSeries(), width: 80, height: 24}
 	m.take(look{status: first, at: time.Now()})
-	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen()).Run()
+	// Signals end ctx. If the program handled them, too, one that comes twice would block it for ever.
+	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen()).Run()
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		return nil
 	}
