@@ -9,23 +9,23 @@ import (
 // Inputs are the changes of the groups' rows with columns for what accumulators add up: keys, values and whether they are counted.
 func (g *Groups) Inputs(changes algebra.Node, columns *algebra.Columns) algebra.Node {
 	p, names := &algebra.Project{Input: changes}, g.InputNames()
-	add := func(e algebra.Scalar, least catalog.Equality) {
+	add := func(e algebra.Scalar, least catalog.Equality, varied bool) {
 		typ := columns.TypeOf(e)
-		info := algebra.Info{Name: names[len(p.Items)], Type: typ, Equality: max(catalog.EqualityOf(typ), least)}
+		info := algebra.Info{Name: names[len(p.Items)], Type: typ, Equality: max(catalog.EqualityOf(typ), least), Varied: varied}
 		p.Items = append(p.Items, algebra.Item{ID: columns.New(info), Expr: e})
 	}
 	for _, k := range g.Node.Keys {
-		add(k.Expr, catalog.OrderedEquality) // or the query could not group by it
+		add(k.Expr, catalog.OrderedEquality, false) // or the query could not group by it
 	}
 	for _, a := range g.own() {
 		switch {
 		case a.Extreme():
-			add(a.Arg, catalog.OrderedEquality) // or there would be no least or greatest
+			add(a.Arg, catalog.OrderedEquality, false) // or there would be no least or greatest
 		case !a.Arg.Expr.IsZero():
-			add(a.Arg, catalog.NoEquality)
+			add(a.Arg, catalog.NoEquality, columns.ScaleOf(a.Arg) == sqltext.VariedScale) // the scale of a sum depends on more than the value
 		}
 		if len(a.Filter) > 0 {
-			add(All(a.Filter), catalog.HashedEquality)
+			add(All(a.Filter), catalog.HashedEquality, false)
 		}
 	}
 	return p
