@@ -110,7 +110,7 @@ function build() {
       body.append(el('div', { class: 'buttons' }, here.pause));
     }
     here.list = el('div');
-    here.one = el('div', { 'aria-live': 'polite' });
+    here.one = el('div', { id: 'letter', 'aria-live': 'polite' });
     here.dead = null; // not listed yet
     body.append(el('h3', {}, 'Dead letters'), here.list, here.one);
   }
