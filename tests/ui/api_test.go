@@ -20,6 +20,7 @@ type letter struct {
 	Error   *string
 	Content *struct {
 		Payload   *string
+		Cut       bool
 		Aggregate *string `json:"aggregate_id"`
 	}
 }
@@ -35,13 +36,16 @@ func TestReads(t *testing.T) {
 	s := start(t, db.DSN("password=p4ssword"))
 
 	status := get[shownStatus](s, "/api/status")
-	if len(status.Inboxes) != 2 || len(status.StreamTables) != 1 || len(status.Groups) != 1 || len(status.Outboxes) != 2 || status.Actions {
+	if len(status.Inboxes) != 2 || len(status.StreamTables) != 2 || len(status.Groups) != 1 || len(status.Outboxes) != 2 || status.Actions {
 		t.Errorf("status: %+v", status)
 	}
 	for _, want := range []string{"<svg ", "2 pending", "1 dead letters", "#inbox/mail", "#group/shipping", "numbers", "public.sums", "&lt;img src=x"} {
 		if !strings.Contains(status.Flow, want) {
 			t.Errorf("the picture has no %q:\n%s", want, status.Flow)
 		}
+	}
+	if boxes, arrows := strings.Count(status.Flow, "<title>"), strings.Count(status.Flow, `fill="none"`); boxes != 11 || arrows != 9 {
+		t.Errorf("the picture has %d boxes and %d arrows:\n%s", boxes, arrows, status.Flow)
 	}
 	if strings.Contains(status.Flow, "<img") {
 		t.Error("the picture holds HTML of a name")
@@ -68,6 +72,12 @@ func TestReads(t *testing.T) {
 	}
 	if one = get[letter](s, "/api/dead-letters?group=shipping&id=2"); !strings.Contains(*one.Content.Payload, "3vent") {
 		t.Errorf("one of the group: %+v", one)
+	}
+
+	db.Exec(t, `select pgtrickle.inbox_receive('mail', 'long', 'note', to_jsonb(repeat('x', 300000)));
+		select pgtrickle.inbox_mark_failed('mail', 'long', 'too long')`)
+	if one = get[letter](s, "/api/dead-letters?inbox=mail&id=long"); !one.Content.Cut || len(*one.Content.Payload) != 200_000 {
+		t.Errorf("a long payload is not cut: %d", len(*one.Content.Payload))
 	}
 
 	explained := get[struct{ Lines []string }](s, "/api/explain?name=public.sums").Lines

@@ -76,8 +76,10 @@ func TestForgery(t *testing.T) {
 	if answer, _ := s.request("GET", "/api/status", "", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors"); answer.StatusCode != 403 {
 		t.Errorf("a page of others reads the status: %d", answer.StatusCode)
 	}
-	if answer, _ := s.request("GET", "/", "", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"); answer.StatusCode != 200 {
-		t.Errorf("a link from elsewhere: %d", answer.StatusCode)
+	for path, code := range map[string]int{"/": 200, "/login": 303, "/api/status": 403} {
+		if answer, _ := s.request("GET", path, "", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"); answer.StatusCode != code {
+			t.Errorf("a link from elsewhere to %s: %d", path, answer.StatusCode)
+		}
 	}
 	if code, text := s.act("/api/replay", body); code != 200 {
 		t.Errorf("the page's own request: %d %s", code, text)

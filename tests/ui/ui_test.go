@@ -39,6 +39,9 @@ stream_tables:
     outbox: true
     query: |
       select sum(n) as n from numbers
+  - name: doubled
+    query: |
+      select 2 * n as n from public.sums
 `
 
 const shownDDL = "create table numbers (n int);\n"

@@ -80,10 +80,11 @@ func (g *guard) knows(hostPort string) bool {
 	return asked != nil && (everywhere || listens != nil && listens.Equal(asked))
 }
 
-// isForeign reports whether a browser says that a page of another site asks, and not for the page itself, to which others may link.
+// isForeign reports whether a browser says that a page of another site asks, and not for the page itself, to which others may link, or for the form that it
+// leads to.
 func isForeign(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
-	if r.URL.Path == "/" && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" {
+	if (r.URL.Path == "/" || r.URL.Path == "/login") && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" {
 		return false
 	}
 	return site == "cross-site" || site == "same-site"
