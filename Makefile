@@ -76,6 +76,17 @@ test-relay: deps ## run the tests of the relay, also with Redis, RabbitMQ and Mo
 	@$(GO_TEST) ./cmd/internal/relay/... ./tests/relay $(BRIEF)
 	@$(GO_TEST) -tags clouds ./cmd/internal/relay/cloud $(BRIEF)
 
+.PHONY: test-ui
+test-ui: deps ## show the page of sluice ui in a headless Chromium, which it installs (on Debian)
+	@.ci/deps-ui
+	@go vet -tags browser ./tests/ui
+	@$(GO_TEST) -tags browser ./tests/ui $(BRIEF)
+
+.PHONY: images
+images: deps ## take the pictures of docs/images of the page of sluice ui
+	@.ci/deps-ui
+	@go test -tags browser -count=1 -run '^TestImages$$' ./tests/ui -images "$$PWD/docs/images"
+
 .PHONY: test-ops
 test-ops: deps ## hold dashboards, alerts, exporters and manifests against Grafana, Prometheus, Compose and Kubernetes, in a module of their own
 	@(cd tests/ops && go vet . && go test -json -vet=off -count=1 -timeout $(TIMEOUT) .) $(BRIEF)

@@ -25,6 +25,8 @@ def on_page_markdown(markdown, page, config, files):
             return match.group(0)  # mkdocs refuses it
         if target.parent == ROOT / "docs" and target.suffix == ".md":
             return f"]({target.name}{'#' + anchor if anchor else ''})"
+        if target.suffix == ".png" and target.is_relative_to(ROOT / "docs"):
+            return f"]({target.relative_to(ROOT / 'docs')})"
         kind = "tree" if target.is_dir() else "blob"
         return f"]({config.repo_url}/{kind}/main/{target.relative_to(ROOT)})"
 

@@ -14,8 +14,9 @@ const module = "github.com/pgsluice/sluice/"
 var rooms = map[string][]string{
 	"cmd/sluice":                   {"cmd/internal/cli"},
 	"cmd/commandtest":              {"cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/sandbox", "cmd/internal/verify"},
-	"cmd/internal/cli":             {"cmd/internal/demo", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/pull", "cmd/internal/relay", "cmd/internal/relay/config", "cmd/internal/verify", "cmd/internal/watch", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
+	"cmd/internal/cli":             {"cmd/internal/demo", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/pull", "cmd/internal/relay", "cmd/internal/relay/config", "cmd/internal/ui", "cmd/internal/verify", "cmd/internal/watch", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
 	"cmd/internal/metrics":         {"cmd/internal/live"},
+	"cmd/internal/ui":              {"cmd/internal/live", "generator/page"},
 	"cmd/internal/watch":           {"cmd/internal/live"},
 	"cmd/internal/relay":           {"cmd/internal/metrics", "cmd/internal/relay/cloud", "cmd/internal/relay/config", "cmd/internal/relay/file", "cmd/internal/relay/kafka", "cmd/internal/relay/mqtt", "cmd/internal/relay/nats", "cmd/internal/relay/postgres", "cmd/internal/relay/rabbitmq", "cmd/internal/relay/redis", "cmd/internal/relay/webhook", "cmd/internal/relay/wire"},
 	"cmd/internal/relay/cloud":     {"cmd/internal/relay/config", "cmd/internal/relay/wire"},

@@ -262,7 +262,12 @@ type reader struct {
 
 func collect[Row any](in reader, query string, args ...any) ([]Row, error) {
 	internal := generator.InternalSchema(in.schema)
-	rows, err := in.tx.Query(in.ctx, fmt.Sprintf(query, sqltext.Ident(in.schema), sqltext.Ident(internal), sqltext.Literal(internal)), args...)
+	return collectAs[Row](in, fmt.Sprintf(query, sqltext.Ident(in.schema), sqltext.Ident(internal), sqltext.Literal(internal)), args...)
+}
+
+// collectAs is collect of a query as it is.
+func collectAs[Row any](in reader, query string, args ...any) ([]Row, error) {
+	rows, err := in.tx.Query(in.ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

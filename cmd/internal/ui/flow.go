@@ -1,0 +1,170 @@
+package ui
+
+import (
+	"fmt"
+	"net/url"
+
+	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/generator/page"
+)
+
+// Colours of stripes say how an object is doing. Its lines say so in words.
+const (
+	good = page.Green
+	weak = page.Amber
+	bad  = "#c4314b"
+)
+
+// wide is as many columns as lines with figures have, so that boxes stay where they are while figures change.
+const wide = 26
+
+// drawing collects the boxes of the data flow; each is drawn once.
+type drawing struct {
+	*page.Picture
+	boxes map[string]int
+}
+
+func (d *drawing) box(id string, b page.Box) int {
+	if n, there := d.boxes[id]; there {
+		return n
+	}
+	d.boxes[id] = len(d.Boxes)
+	d.Boxes = append(d.Boxes, &b)
+	return d.boxes[id]
+}
+
+func (d *drawing) arrow(from, to int) { d.Arrows = append(d.Arrows, page.Arrow{From: from, To: to}) }
+
+// draw is the picture of how an extension's parts read each other, with their figures; empty if there are none.
+func draw(s *live.Status, f *live.Flow) string {
+	d := &drawing{&page.Picture{Sideways: true}, map[string]int{}}
+	relations := map[string]int{} // boxes of relations that are read
+	for _, i := range s.Inboxes {
+		box := d.inbox(i)
+		d.arrow(d.box("producers", page.Box{Kind: "producers", Lines: figures("receive")}), box)
+		d.arrow(box, d.box("workers", page.Box{Kind: "workers", Lines: figures("claim, mark")}))
+		relations[tableOf(f, i.Name)] = box
+	}
+	for _, t := range s.StreamTables {
+		relations[t.Name] = d.streamTable(t)
+	}
+	outboxes := map[string]int{}
+	for _, o := range f.Outboxes {
+		box := d.outbox(o.Name, s.Outboxes)
+		outboxes[o.Outbox] = box
+		if from, there := relations[deref(o.StreamTable)]; there && o.StreamTable != nil {
+			d.arrow(from, box)
+		} else {
+			d.arrow(d.box("transactions", page.Box{Kind: "transactions", Lines: figures("publish")}), box)
+		}
+		relations[o.Table] = box
+	}
+	for _, r := range f.Reads {
+		to, there := relations[r.StreamTable]
+		if !there {
+			continue
+		}
+		from, known := relations[r.Relation]
+		if !known {
+			from = d.box("relation "+r.Relation, page.Box{Kind: "relation", Of: r.Relation, Color: page.Blue})
+			relations[r.Relation] = from
+		}
+		d.arrow(from, to)
+	}
+	for _, g := range s.Groups {
+		to := d.group(g)
+		if from, there := outboxes[g.Outbox]; there {
+			d.arrow(from, to)
+		}
+	}
+	if len(d.Boxes) == 0 {
+		return ""
+	}
+	d.Layout()
+	return page.SVG("Data flow", page.Panel{Picture: d.Picture})
+}
+
+func tableOf(f *live.Flow, inbox string) string {
+	for _, i := range f.Inboxes {
+		if i.Name == inbox {
+			return i.Table
+		}
+	}
+	return ""
+}
+
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// figures are lines of a width that does not depend on their numbers.
+func figures(lines ...string) []string {
+	for n, line := range lines {
+		lines[n] = fmt.Sprintf("%-*s", wide, line)
+	}
+	return lines
+}
+
+func (d *drawing) inbox(i live.InboxStatus) int {
+	state, color := i.Health, good
+	switch {
+	case i.Paused:
+		state, color = "paused", weak
+	case i.Health == "degraded":
+		color = weak
+	case i.Health != "healthy":
+		color = bad
+	}
+	return d.box("inbox "+i.Name, page.Box{Kind: "inbox", Of: i.Name, Color: color, Link: link("inbox", i.Name),
+		Lines: figures(state, fmt.Sprintf("%d pending", i.Pending), fmt.Sprintf("%d dead letters", i.DeadLetters))})
+}
+
+func (d *drawing) streamTable(t live.StreamTableStatus) int {
+	color := good
+	switch t.Status {
+	case "active":
+	case "stale", "initializing":
+		color = weak
+	default:
+		color = bad
+	}
+	waiting := ""
+	if t.Waiting != nil {
+		waiting = fmt.Sprintf("%d rows waiting", *t.Waiting)
+	}
+	return d.box("relation "+t.Name, page.Box{Kind: "stream table", Of: t.Name, Color: color, Link: link("stream_table", t.Name),
+		Lines: figures(t.Status+", "+t.EffectiveMode, live.Age(t.StalenessSeconds)+" old", waiting)})
+}
+
+func (d *drawing) outbox(name string, all []live.OutboxStatus) int {
+	b := page.Box{Kind: "outbox", Of: name, Color: weak, Link: link("outbox", name), Lines: figures("not readable", "")}
+	for _, o := range all {
+		if o.Name == name {
+			b.Lines = figures(fmt.Sprintf("%d rows", o.Rows), fmt.Sprintf("%.1f MB, storage %s", float64(o.TotalBytes)/(1<<20), o.Storage))
+			if o.Storage == "ok" {
+				b.Color = good
+			}
+		}
+	}
+	return d.box("outbox "+name, b)
+}
+
+func (d *drawing) group(g live.GroupStatus) int {
+	state, color := fmt.Sprintf("%d of %d consumers alive", g.Healthy, g.Consumers), good
+	switch {
+	case g.Paused:
+		state, color = "paused", weak
+	case g.Lag > 0 && g.Healthy == 0:
+		color = bad
+	case g.DeadLetters > 0 || g.Healthy < g.Consumers:
+		color = weak
+	}
+	return d.box("group "+g.Name, page.Box{Kind: "group", Of: g.Name, Color: color, Link: link("group", g.Name),
+		Lines: figures(state, fmt.Sprintf("%d rows behind", g.Lag), fmt.Sprintf("%d dead letters", g.DeadLetters))})
+}
+
+// link leads to an object's part of the page.
+func link(kind, name string) string { return "#" + kind + "/" + url.PathEscape(name) }
