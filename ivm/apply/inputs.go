@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"slices"
+
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -9,7 +11,7 @@ import (
 // Inputs are the changes of the groups' rows with columns for what accumulators add up: keys, values and whether they are counted.
 func (g *Groups) Inputs(changes algebra.Node, columns *algebra.Columns) algebra.Node {
 	p, names := &algebra.Project{Input: changes}, g.InputNames()
-	add := func(e algebra.Scalar, least catalog.Equality, varied bool) {
+	add := func(e algebra.Scalar, least catalog.Equality, varied bool) { // varied: of equal values each counts for itself
 		typ := columns.TypeOf(e)
 		info := algebra.Info{Name: names[len(p.Items)], Type: typ, Equality: max(catalog.EqualityOf(typ), least), Varied: varied}
 		p.Items = append(p.Items, algebra.Item{ID: columns.New(info), Expr: e})
@@ -18,11 +20,12 @@ func (g *Groups) Inputs(changes algebra.Node, columns *algebra.Columns) algebra.
 		add(k.Expr, catalog.OrderedEquality, false) // or the query could not group by it
 	}
 	for _, a := range g.own() {
+		scales := slices.ContainsFunc(g.Accumulators, func(b Accumulator) bool { return b.Input == a.Name && b.Kind == Scales })
 		switch {
 		case a.Extreme():
-			add(a.Arg, catalog.OrderedEquality, false) // or there would be no least or greatest
+			add(a.Arg, catalog.OrderedEquality, scales) // or there would be no least or greatest
 		case !a.Arg.Expr.IsZero():
-			add(a.Arg, catalog.NoEquality, columns.ScaleOf(a.Arg) == sqltext.VariedScale) // the scale of a sum depends on more than the value
+			add(a.Arg, catalog.NoEquality, scales)
 		}
 		if len(a.Filter) > 0 {
 			add(All(a.Filter), catalog.HashedEquality, false)
