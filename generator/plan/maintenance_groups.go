@@ -8,17 +8,20 @@ import (
 	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
-// maintenanceGroups groups the stream tables in immediate mode that follow the same tables, directly or through others. One that reads no table has
-// none.
+// maintenanceGroups groups the stream tables in immediate mode that follow the same tables, directly or through others. One that reads no table of users
+// never changes and has none.
 func (p *planner) maintenanceGroups() [][]int {
 	group := make([]int, len(p.compiled.order)) // by place in the order: the place of the group's first
 	for i := range group {
 		group[i] = i
 	}
+	changes := func(n int) bool {
+		return p.immediate(n) && slices.ContainsFunc(p.captured, func(r *catalog.Relation) bool { return r.Kind != catalog.StreamTable && p.follows(n, r) })
+	}
 	for _, r := range p.captured {
 		var members []int
 		for i, n := range p.compiled.order {
-			if p.immediate(n) && p.follows(n, r) {
+			if changes(n) && p.follows(n, r) {
 				members = append(members, i)
 			}
 		}
@@ -32,7 +35,7 @@ func (p *planner) maintenanceGroups() [][]int {
 				members = append(members, j)
 			}
 		}
-		if p.immediate(n) && len(members) > 0 && slices.ContainsFunc(p.captured, func(r *catalog.Relation) bool { return r.Kind != catalog.StreamTable && p.follows(n, r) }) {
+		if len(members) > 0 && changes(n) {
 			groups = append(groups, members)
 		}
 	}
