@@ -90,7 +90,7 @@ func (t *trial) check(ctx context.Context, item int) error {
 		}
 		began := time.Now()
 		if err := t.subject.Refresh(ctx, t.owner, c.view); err != nil {
-			if t.beside != nil && state(err) == canceled {
+			if t.beside != nil && state(err) == lockTimeout { // that a refresh sets; one that is canceled computes for too long
 				t.result.Failure = &Failure{Kind: Waits, View: c.view, Item: item}
 				return nil
 			}

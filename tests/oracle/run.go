@@ -17,18 +17,19 @@ type Kind string
 
 // The kinds of failures.
 const (
-	Differs  Kind = "differs from its query"
-	Columns  Kind = "has other columns than its query"
-	Install  Kind = "cannot be installed"
-	Refresh  Kind = "cannot be refreshed"
-	Unread   Kind = "cannot be read"
-	Waits    Kind = "waits for another session's transaction"
-	Writer   Kind = "makes a statement of the application end otherwise"
-	Sources  Kind = "changes the application's tables"
-	slow     Kind = "takes too long" // no failure: the case is left
-	badCase  Kind = "is no good"     // no failure either, but for who changes the generator
-	noServer      = "57P"            // how SQLSTATEs begin that end everything
-	canceled      = "57014"
+	Differs     Kind = "differs from its query"
+	Columns     Kind = "has other columns than its query"
+	Install     Kind = "cannot be installed"
+	Refresh     Kind = "cannot be refreshed"
+	Unread      Kind = "cannot be read"
+	Waits       Kind = "waits for another session's transaction"
+	Writer      Kind = "makes a statement of the application end otherwise"
+	Sources     Kind = "changes the application's tables"
+	slow        Kind = "takes too long" // no failure: the case is left
+	badCase     Kind = "is no good"     // no failure either, but for who changes the generator
+	noServer         = "57P"            // how SQLSTATEs begin that end everything
+	canceled         = "57014"
+	lockTimeout      = "55P03"
 )
 
 // Failure is what must not happen.
