@@ -37,6 +37,7 @@ outboxes: [{name: events, notify: true}]
 func relayCases() []benchCase {
 	return []benchCase{
 		{relaySection, "to nothing", func(ctx context.Context, b *bench) ([]row, error) { return b.relayDrains(ctx) }},
+		{relaySection, "claim checks", func(ctx context.Context, b *bench) ([]row, error) { return b.relayClaims(ctx) }},
 		{relaySection, "to NATS", func(ctx context.Context, b *bench) ([]row, error) { return b.relayToNATS(ctx) }},
 	}
 }
@@ -107,14 +108,19 @@ func (s *relayStage) run(ctx context.Context, to string, events int) (rate, memo
 	if err := s.refill(ctx, events); err != nil {
 		return 0, 0, err
 	}
-	r, err := s.start(ctx, to)
+	return s.drain(ctx, "relay", "events", to, events)
+}
+
+// drain is run of an outbox that is filled.
+func (s *relayStage) drain(ctx context.Context, schema, outbox, to string, events int) (rate, memory float64, err error) {
+	r, err := s.start(ctx, schema, outbox, to)
 	if err != nil {
 		return 0, 0, err
 	}
 	began := time.Now()
 	err = connected(ctx, s.dsn, func(conn *pgx.Conn) error {
 		for lag := int64(1); lag > 0; time.Sleep(5 * time.Millisecond) {
-			if err := conn.QueryRow(ctx, "select lag_rows from relay.pgt_consumer_group_lag where group_name = 'g'").Scan(&lag); err != nil {
+			if err := conn.QueryRow(ctx, "select lag_rows from "+schema+".pgt_consumer_group_lag where group_name = 'g'").Scan(&lag); err != nil {
 				return err
 			}
 		}
@@ -125,9 +131,9 @@ func (s *relayStage) run(ctx context.Context, to string, events int) (rate, memo
 	return rate, memory, stopRelay(r, err)
 }
 
-func (s *relayStage) start(ctx context.Context, to string) (*exec.Cmd, error) {
+func (s *relayStage) start(ctx context.Context, schema, outbox, to string) (*exec.Cmd, error) {
 	path := filepath.Join(s.dir, "relay.yaml")
-	text := fmt.Sprintf("version: 1\ndatabase: %q\nschema: relay\npipelines:\n  - name: bench\n    from: {outbox: {name: events, group: g}}\n    to: {%s}\n    batch: %d\n", s.dsn, to, relayBatch)
+	text := fmt.Sprintf("version: 1\ndatabase: %q\nschema: %s\npipelines:\n  - name: bench\n    from: {outbox: {name: %s, group: g}}\n    to: {%s}\n    batch: %d\n", s.dsn, schema, outbox, to, relayBatch)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
@@ -302,7 +308,7 @@ func (s *relayStage) ages(ctx context.Context, conn *nats.Conn, to string) (ages
 	if err := s.refill(ctx, 1); err != nil {
 		return nil, err
 	}
-	r, err := s.start(ctx, to)
+	r, err := s.start(ctx, "relay", "events", to)
 	if err != nil {
 		return nil, err
 	}
