@@ -25,13 +25,12 @@ type reference struct {
 type writer struct {
 	Extension
 	shown map[string]string // where objects that have a part are described, by kind and name as SQL
-	names map[string]int    // how many functions have a name
 	byID  map[string]upgrade.Object
 }
 
 // Files are the reference as README.md and index.html.
 func Files(e Extension) (map[string]string, error) {
-	w := &writer{e, map[string]string{}, map[string]int{}, map[string]upgrade.Object{}}
+	w := &writer{e, map[string]string{}, map[string]upgrade.Object{}}
 	for _, o := range e.Objects {
 		w.byID[o.ID()] = o
 	}

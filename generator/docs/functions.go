@@ -31,10 +31,19 @@ func (w *writer) functions() part {
 		"Errors are listed by their SQLSTATE and how their message begins; each has a detail that names the object and a hint that says what to do. Errors of functions that these call are among them."))}}
 	for _, area := range areas {
 		section := part{ID: "functions-" + area.id, Title: area.title}
+		var names []string
+		overloads := map[string][]upgrade.Object{}
 		for _, o := range w.Objects {
 			if room, _, _ := strings.Cut(o.Template, "/"); room == area.id && w.isPublic(o) {
-				section.Parts = append(section.Parts, w.routine(o))
+				name := w.nameOf(o)
+				if len(overloads[name]) == 0 {
+					names = append(names, name)
+				}
+				overloads[name] = append(overloads[name], o)
 			}
+		}
+		for _, name := range names {
+			section.Parts = append(section.Parts, w.routine(overloads[name]))
 		}
 		if len(section.Parts) > 0 {
 			p.Parts = append(p.Parts, section)
@@ -43,7 +52,7 @@ func (w *writer) functions() part {
 	return p
 }
 
-// function links to a function by its name, the first of several.
+// function links to a function by its name.
 func (w *writer) function(name string) text {
 	if slices.ContainsFunc(w.Objects, func(o upgrade.Object) bool { return w.isPublic(o) && w.nameOf(o) == name }) {
 		return linked("function", name)
@@ -51,18 +60,31 @@ func (w *writer) function(name string) text {
 	return code(name)
 }
 
-func (w *writer) routine(o upgrade.Object) part {
-	r, err := sqltext.DescribeRoutine(o.SQL)
-	if err != nil {
-		panic(fmt.Sprintf("docs: %v\n%s", err, o.SQL)) // it was parsed before
+// routine describes the functions of a name.
+func (w *writer) routine(overloads []upgrade.Object) part {
+	var p part
+	var errors []failure
+	for _, o := range overloads {
+		r, err := sqltext.DescribeRoutine(o.SQL)
+		if err != nil {
+			panic(fmt.Sprintf("docs: %v\n%s", err, o.SQL)) // it was parsed before
+		}
+		p.ID, p.Kind, p.Title, p.IsName = anchor("function", r.Name), o.Kind, r.Name, true
+		w.described(o.Kind, o.Signature, p.ID)
+		for _, text := range append([]string{sentence(o.Comment)}, notes(o.SQL)...) {
+			if !slices.ContainsFunc(p.Blocks, func(b block) bool { return len(b.Text) > 0 && b.Text[0].Text == text }) {
+				p.Blocks = append(p.Blocks, paragraph(plain(text)))
+			}
+		}
+		p.Blocks = append(p.Blocks, block{SQL: head(r)})
+		for _, e := range w.errors(o) {
+			if !slices.Contains(errors, e) {
+				errors = append(errors, e)
+			}
+		}
 	}
-	p := part{ID: w.functionID(r.Name), Kind: o.Kind, Title: r.Name, IsName: true, Blocks: []block{paragraph(plain(sentence(o.Comment)))}}
-	w.described(o.Kind, o.Signature, p.ID)
-	for _, note := range notes(o.SQL) {
-		p.Blocks = append(p.Blocks, paragraph(plain(note)))
-	}
-	p.Blocks = append(p.Blocks, block{SQL: head(r)})
-	if errors := w.errors(o); len(errors) > 0 {
+	if len(errors) > 0 {
+		slices.SortFunc(errors, byState)
 		t := &table{Head: []string{"SQLSTATE", "Message begins"}}
 		for _, e := range errors {
 			t.Rows = append(t.Rows, []text{code(e.state), plain(e.message)})
@@ -70,15 +92,6 @@ func (w *writer) routine(o upgrade.Object) part {
 		p.Blocks = append(p.Blocks, block{Table: t})
 	}
 	return p
-}
-
-// functionID is the anchor of the next function of a name.
-func (w *writer) functionID(name string) string {
-	w.names[name]++
-	if n := w.names[name]; n > 1 {
-		name += fmt.Sprintf("-%d", n)
-	}
-	return anchor("function", name)
 }
 
 // notes are the paragraphs of a leading comment after the first, which is the object's comment.
@@ -135,6 +148,8 @@ func params(list []sqltext.Param) string {
 // failure is an error that a function raises.
 type failure struct{ state, message string }
 
+func byState(a, b failure) int { return strings.Compare(a.state+a.message, b.state+b.message) }
+
 // constant is a string constant, which may go on in another one on the next line.
 const constant = `'(?:[^']|'(?:'|[ ]*\n[ ]*'))*'`
 
@@ -144,7 +159,7 @@ var (
 	branch  = regexp.MustCompile(`(?:then|else) (` + constant + `)`)
 )
 
-// errors are those that a function and the functions that it calls raise, in order.
+// errors are those that a function and the functions that it calls raise.
 func (w *writer) errors(o upgrade.Object) []failure {
 	var found []failure
 	seen := map[string]bool{}
@@ -171,7 +186,6 @@ func (w *writer) errors(o upgrade.Object) []failure {
 		}
 	}
 	visit(o)
-	slices.SortFunc(found, func(a, b failure) int { return strings.Compare(a.state+a.message, b.state+b.message) })
 	return found
 }
 

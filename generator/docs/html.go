@@ -21,5 +21,5 @@ func (b block) Code() []page.Line { return page.Code(b.SQL, 1) }
 
 // SVG is the block's picture.
 func (b block) SVG() template.HTML {
-	return template.HTML(page.SVG("Data flow", page.Panel{Picture: b.Picture}))
+	return template.HTML(page.Inline("Data flow", page.Panel{Picture: b.Picture}))
 }

@@ -75,13 +75,13 @@ func (t Table) trees(stage string) []tree {
 		if p == nil {
 			continue
 		}
-		drawn := page.SVG(t.title(s), page.Panel{Picture: p})
+		drawn := page.Inline(t.title(s), page.Panel{Picture: p})
 		text := page.ColumnNumber.ReplaceAllString(p.Body(), "") // differentiation gives columns new numbers
 		trees = append(trees, tree{Title: t.title(s), SVG: template.HTML(drawn), Same: text == before})
 		before = text
 		if s == StageResolve {
 			for _, state := range t.states() {
-				trees = append(trees, tree{Title: state.Title, SVG: template.HTML(page.SVG(state.Title, page.Panel{Picture: state.Picture}))})
+				trees = append(trees, tree{Title: state.Title, SVG: template.HTML(page.Inline(state.Title, page.Panel{Picture: state.Picture}))})
 			}
 		}
 	}

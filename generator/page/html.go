@@ -11,7 +11,7 @@ var pieces string
 
 // HTML executes the template of a page, which may use the templates "style" and "code".
 func HTML(text string, data any) (string, error) {
-	parsed, err := template.New("").Parse(pieces)
+	parsed, err := template.New("").Parse(pieces + `{{define "pictures"}}` + dark + `{{end}}`)
 	if err == nil {
 		parsed, err = parsed.New("page").Parse(text)
 	}

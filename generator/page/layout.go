@@ -2,7 +2,6 @@ package page
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/nulab/autog"
@@ -104,8 +103,11 @@ func (p *Picture) layout() {
 	switch {
 	case len(p.Boxes) == 1:
 		return
+	case !p.Sideways:
+		p.trees()
+		return
 	case len(p.Boxes) > mostArranged:
-		p.simple()
+		p.columns()
 		return
 	}
 	for _, position := range positions {
@@ -127,61 +129,41 @@ func (p *Picture) move(by point) {
 	}
 }
 
-// place calls the library, which knows layers from the top down only. What it computes is the same on every run: network simplex, which it
+// place calls the library for a picture whose layers lead to the right; the library knows layers from the top down only. What it computes is the same on every run: network simplex, which it
 // would take for layers by itself, is left out because it goes through maps.
 func (p *Picture) place(position autog.Option) {
 	sizes := map[string]graph.Size{}
 	for i, b := range p.Boxes {
-		sizes[strconv.Itoa(i)] = graph.Size{W: float64(b.width), H: float64(b.height)}
-		if p.Sideways {
-			sizes[strconv.Itoa(i)] = graph.Size{W: float64(b.height), H: float64(b.width)}
-		}
+		sizes[strconv.Itoa(i)] = graph.Size{W: float64(b.height), H: float64(b.width)}
 	}
 	var edges graph.EdgeSlice
 	for _, a := range p.Arrows {
-		upper, lower := p.ends(a)
-		edges = append(edges, []string{strconv.Itoa(upper), strconv.Itoa(lower)})
-	}
-	between := float64(betweenLayers)
-	if p.Sideways {
-		between *= 2
+		edges = append(edges, []string{strconv.Itoa(a.From), strconv.Itoa(a.To)})
 	}
 	placed := autog.Layout(edges, position,
 		autog.WithCycleBreaking(autog.CycleBreakingDepthFirst),
 		autog.WithLayering(autog.LayeringLongestPath),
 		autog.WithOrdering(autog.OrderingWMedian),
 		autog.WithEdgeRouting(autog.EdgeRoutingPolyline),
-		autog.WithNodeSize(sizes), autog.WithNodeSpacing(betweenBoxes), autog.WithLayerSpacing(between))
+		autog.WithNodeSize(sizes), autog.WithNodeSpacing(betweenBoxes), autog.WithLayerSpacing(2*betweenLayers))
 	for _, n := range placed.Nodes {
-		p.Boxes[number(n.ID)].at = p.whole(n.X, n.Y)
+		p.Boxes[number(n.ID)].at = sideways(n.X, n.Y)
 	}
 	for _, e := range placed.Edges {
 		p.route(e)
 	}
 }
 
-// ends are the boxes of an arrow, that in the upper layer first: results are on top, or on the right.
-func (p *Picture) ends(a Arrow) (upper, lower int) {
-	if p.Sideways {
-		return a.From, a.To
-	}
-	return a.To, a.From
-}
-
 // route gives an arrow its corners.
 func (p *Picture) route(e graph.Edge) {
 	for i := range p.Arrows {
 		a := &p.Arrows[i]
-		upper, lower := p.ends(*a)
-		if upper != number(e.FromID) || lower != number(e.ToID) || len(e.Points) < 2 {
+		if a.From != number(e.FromID) || a.To != number(e.ToID) || len(e.Points) < 2 {
 			continue
 		}
 		a.points = nil
 		for _, corner := range e.Points[1 : len(e.Points)-1] {
-			a.points = append(a.points, p.whole(corner[0], corner[1]))
-		}
-		if !p.Sideways {
-			slices.Reverse(a.points)
+			a.points = append(a.points, sideways(corner[0], corner[1]))
 		}
 	}
 }
@@ -206,12 +188,8 @@ func (p *Picture) size() (width, height int) {
 	return width, height
 }
 
-func (p *Picture) whole(x, y float64) point {
-	if p.Sideways {
-		x, y = y, x
-	}
-	return point{int(math.Round(x)), int(math.Round(y))}
-}
+// sideways is a point of the library, whose layers lead down.
+func sideways(x, y float64) point { return point{int(math.Round(y)), int(math.Round(x))} }
 
 // number reads the id that place gave a box.
 func number(id string) int {

@@ -52,6 +52,15 @@ func TestLayoutTrees(t *testing.T) {
 		if p.Overlap() {
 			t.Errorf("boxes of %v overlap", shape)
 		}
+		for n, b := range p.Boxes {
+			first, last := n*shape.each+1, min((n+1)*shape.each, shape.boxes-1)
+			if first > last || first == shape.boxes-1 {
+				continue
+			}
+			if left, right := p.Boxes[first], p.Boxes[last]; abs(2*b.at.x+b.width-left.at.x-right.at.x-right.width) > 2 {
+				t.Errorf("box %d of %v is not above the middle of what leads to it", n, shape)
+			}
+		}
 		for _, a := range p.Arrows {
 			if p.Boxes[a.To].at.y >= p.Boxes[a.From].at.y {
 				t.Errorf("an arrow of %v leads from box %d to %d, which is not above it", shape, a.From, a.To)
@@ -59,3 +68,5 @@ func TestLayoutTrees(t *testing.T) {
 		}
 	}
 }
+
+func abs(n int) int { return max(n, -n) }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Boxes have a light ground of their own and what is outside of them is grey, so
-// that a picture can stand on white and on dark pages.
+// Boxes have a ground of their own and what is outside of them is grey, so that a picture can stand on white and on dark pages. The colours are those of
+// light ones; they are attributes, as not all programs that show SVG know style sheets.
 const (
 	ground  = "#f3f4f2"
 	border  = "#8d939c"
@@ -29,6 +29,9 @@ const (
 	Rose   = "#b5616a"
 )
 
+// dark has the colours of pictures on dark systems.
+const dark = `@media (prefers-color-scheme: dark) { svg .box { fill: #2a2f36; stroke: #59616b; } svg .ink { fill: #dfe2e6; } svg .dim { fill: #9aa1aa; } }`
+
 const margin = 8
 
 // Panel is a picture under a title.
@@ -37,8 +40,13 @@ type Panel struct {
 	Picture *Picture
 }
 
-// SVG puts pictures below each other.
+// SVG is a document with pictures below each other.
 func SVG(label string, panels ...Panel) string {
+	return strings.Replace(Inline(label, panels...), ">", "><style>"+dark+"</style>", 1)
+}
+
+// Inline is SVG for a page with the template "style", which has the colours for dark systems.
+func Inline(label string, panels ...Panel) string {
 	var out strings.Builder
 	width, y := 0, margin
 	for _, p := range panels {
@@ -103,13 +111,13 @@ func (b *Box) svg() string {
 	color := cmp.Or(b.Color, border)
 	var out strings.Builder
 	fmt.Fprintf(&out, "<g><title>%s</title>", escape(strings.TrimSpace(b.head()+"\n"+b.Full)))
-	fmt.Fprintf(&out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" fill=\"%s\" stroke=\"%s\"/>", b.at.x, b.at.y, b.width, b.height, ground, border)
+	fmt.Fprintf(&out, "<rect class=\"box\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" fill=\"%s\" stroke=\"%s\"/>", b.at.x, b.at.y, b.width, b.height, ground, border)
 	fmt.Fprintf(&out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"2\" fill=\"%s\"/>\n", b.at.x, b.at.y, stripe, b.height, color)
 	x, y := b.at.x+stripe+padding, b.at.y+lineHeight
-	fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" fill=\"%s\"><tspan font-weight=\"bold\">%s</tspan>%s</text>\n", x, y, ink, escape(b.Kind), escape(strings.TrimPrefix(b.head(), b.Kind)))
+	fmt.Fprintf(&out, "<text class=\"ink\" x=\"%d\" y=\"%d\" fill=\"%s\"><tspan font-weight=\"bold\">%s</tspan>%s</text>\n", x, y, ink, escape(b.Kind), escape(strings.TrimPrefix(b.head(), b.Kind)))
 	for _, line := range b.Lines {
 		y += lineHeight
-		fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", x, y, ink, numbers(line))
+		fmt.Fprintf(&out, "<text class=\"ink\" x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", x, y, ink, numbers(line))
 	}
 	if len(b.Notes) > 0 {
 		y += padding / 2
@@ -117,7 +125,7 @@ func (b *Box) svg() string {
 	}
 	for _, line := range b.Notes {
 		y += lineHeight
-		fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", x, y, faint, escape(line))
+		fmt.Fprintf(&out, "<text class=\"dim\" x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", x, y, faint, escape(line))
 	}
 	out.WriteString("</g>\n")
 	if b.Link != "" {
@@ -134,7 +142,7 @@ func numbers(text string) string {
 	var out strings.Builder
 	end := 0
 	for _, at := range ColumnNumber.FindAllStringIndex(text, -1) {
-		fmt.Fprintf(&out, "%s<tspan fill=\"%s\">%s</tspan>", escape(text[end:at[0]]), faint, text[at[0]:at[1]])
+		fmt.Fprintf(&out, "%s<tspan class=\"dim\" fill=\"%s\">%s</tspan>", escape(text[end:at[0]]), faint, text[at[0]:at[1]])
 		end = at[1]
 	}
 	return out.String() + escape(text[end:])

@@ -81,7 +81,7 @@ func draw(s *live.Status, f *live.Flow) string {
 		return ""
 	}
 	d.Layout()
-	return page.SVG("Data flow", page.Panel{Picture: d.Picture})
+	return page.Inline("Data flow", page.Panel{Picture: d.Picture})
 }
 
 func tableOf(f *live.Flow, inbox string) string {
