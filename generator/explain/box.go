@@ -19,7 +19,14 @@ var colors = map[string]string{
 	"source": page.Blue, "values": page.Blue,
 	"Δ":         page.Amber,
 	"aggregate": page.Green, "aggregate global": page.Green, "distinct": page.Green,
-	"join": page.Violet,
+	"join": page.Violet, "left join": page.Violet, "full join": page.Violet, "semi join": page.Violet, "anti join": page.Violet,
+}
+
+// mark is what a colour of boxes says.
+type mark struct{ Color, Text string }
+
+var legend = []mark{
+	{page.Blue, "tables that are read"}, {page.Amber, "Δ, the changes of one"}, {page.Violet, "joins"}, {page.Green, "groups, and rows shown once"}, {page.Grey, "everything else"},
 }
 
 // newBox is the box of an operator: what it does, and the rule by which it is differentiated.

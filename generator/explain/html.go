@@ -22,9 +22,19 @@ type view struct {
 	QueryFile           string
 	Trees               []tree
 	Changes             bool // a tree of changes is among them
+	Legend              []mark
 }
 
-type reason struct{ Pos, What, Instead string }
+type reason struct {
+	Pos, What, Instead string
+	Example            []snippet
+}
+
+// snippet is a part of an example.
+type snippet struct {
+	Title string
+	SQL   []page.Line
+}
 
 type source struct {
 	Name, Class string
@@ -44,7 +54,7 @@ func (t Table) html(stage string) (string, error) {
 func (t Table) pageOf(stage string) view {
 	p := view{Name: t.Name, Strategy: string(t.View.Strategy), How: t.how()}
 	for _, r := range t.View.Full {
-		p.Reasons = append(p.Reasons, reason{r.Pos.String(), r.What, instead(r)})
+		p.Reasons = append(p.Reasons, reason{r.Pos.String(), r.What, instead(r), rewriteOf(r).snippets()})
 	}
 	costs := t.View.Costs
 	for _, c := range costs {
@@ -63,6 +73,7 @@ func (t Table) pageOf(stage string) view {
 	}
 	p.Trees = t.trees(stage)
 	p.Changes = stage != StageResolve && len(p.Trees) > 0
+	p.Legend = legend
 	return p
 }
 

@@ -27,6 +27,7 @@ const (
 	Green  = "#5b9467"
 	Violet = "#8a6fb0"
 	Rose   = "#b5616a"
+	Grey   = border
 )
 
 // dark has the colours of pictures on dark systems.

@@ -27,8 +27,14 @@ type browser struct {
 	asked  []string // URLs of all requests
 }
 
-// open starts a browser that ends with the test. What its page must not do fails the test.
+// open has a browser show the page of sluice ui.
 func open(t *testing.T, s *site) *browser {
+	t.Helper()
+	return visit(t, s.url, "/", 5)
+}
+
+// visit starts a browser that ends with the test. What its page must not do fails the test, as does a page that asks for fewer files than it has.
+func visit(t *testing.T, server, path string, files int) *browser {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.WindowSize(1280, 900))
 	allocated, cancel := chromedp.NewExecAllocator(t.Context(), options...)
@@ -37,7 +43,7 @@ func open(t *testing.T, s *site) *browser {
 	ctx, cancel := chromedp.NewContext(allocated, chromedp.WithListener(b.note))
 	t.Cleanup(cancel)
 	b.ctx = ctx
-	if err := chromedp.Do(ctx, chromedp.Navigate(s.url+"/")); err != nil { // starts the browser, which ends with the context
+	if err := chromedp.Do(ctx, chromedp.Navigate(server+path)); err != nil { // starts the browser, which ends with the context
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -47,11 +53,11 @@ func open(t *testing.T, s *site) *browser {
 			t.Errorf("the console shows: %s", e)
 		}
 		for _, asked := range b.asked {
-			if !strings.HasPrefix(asked, s.url+"/") {
+			if !strings.HasPrefix(asked, server+"/") {
 				t.Errorf("the page asks for %s", asked)
 			}
 		}
-		if len(b.asked) < 5 {
+		if len(b.asked) < files {
 			t.Errorf("%d requests were seen", len(b.asked))
 		}
 	})
