@@ -22,5 +22,5 @@ func Notice(label string, lines []string) string {
 		width = max(width, int(float64(diag.Width(line))*charWidth))
 		fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", margin, margin+12+i*lineHeight, outside, escape(line))
 	}
-	return frame(label, width+2*margin, len(wrapped)*lineHeight+2*margin, out.String())
+	return frame("img", label, width+2*margin, len(wrapped)*lineHeight+2*margin, out.String())
 }

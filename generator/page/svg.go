@@ -49,8 +49,11 @@ func SVG(label string, panels ...Panel) string {
 // Inline is SVG for a page with the template "style", which has the colours for dark systems.
 func Inline(label string, panels ...Panel) string {
 	var out strings.Builder
-	width, y := 0, margin
+	role, width, y := "img", 0, margin
 	for _, p := range panels {
+		if slices.ContainsFunc(p.Picture.Boxes, func(b *Box) bool { return b.Link != "" }) {
+			role = "group" // screen readers pass over the links of an image
+		}
 		w, h := p.Picture.size()
 		width = max(width, w, int(float64(len(p.Title))*charWidth))
 		if p.Title != "" {
@@ -60,13 +63,13 @@ func Inline(label string, panels ...Panel) string {
 		fmt.Fprintf(&out, "<g transform=\"translate(%d %d)\">\n%s</g>\n", margin, y, p.Picture.Body())
 		y += h + 2*lineHeight
 	}
-	return frame(label, width+2*margin, y-2*lineHeight+margin, out.String())
+	return frame(role, label, width+2*margin, y-2*lineHeight+margin, out.String())
 }
 
 // frame is an SVG document.
-func frame(label string, width, height int, body string) string {
-	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\" font-family=\"%s\" font-size=\"12\">\n%s</svg>\n",
-		width, height, width, height, escape(label), fonts, body)
+func frame(role, label string, width, height int, body string) string {
+	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"%s\" aria-label=\"%s\" font-family=\"%s\" font-size=\"12\">\n%s</svg>\n",
+		width, height, width, height, role, escape(label), fonts, body)
 }
 
 // Body is the picture without the document around it.

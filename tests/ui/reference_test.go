@@ -76,7 +76,9 @@ func (b *browser) looks(t *testing.T) {
 	t.Helper()
 	b.colors("light")
 	light := eval[string](b, colored)
+	b.accessible("light")
 	b.colors("dark")
+	b.accessible("dark")
 	if dark := eval[string](b, colored); light == dark || light == "" {
 		t.Errorf("pictures have the colours %q on light systems, %q on dark ones", light, dark)
 	}
@@ -115,6 +117,9 @@ stream_tables:
 	followed.looks(t)
 	recomputed := visit(t, serve(t, page("public.ages")), "/", 1)
 	recomputed.shows(".example", "select id, placed from orders")
+	recomputed.accessible("light")
+	recomputed.colors("dark")
+	recomputed.accessible("dark")
 	recomputed.run(chromedp.EmulateViewport(390, 800))
 	recomputed.waits(fits)
 }
