@@ -187,7 +187,8 @@ func (c *chain) publish(from, to int) {
 			insert into pgtrickle.outbox_orders (event_type, aggregate_id, payload)
 			select 'order.placed', 'k' || i % 20, jsonb_build_object('n', i, 'amount', i % 100)
 			from generate_series($1::integer, $2::integer - 1) i
-			where not exists (select from pgtrickle.outbox_orders o where (o.payload ->> 'n')::integer = i)`, from, to)
+			where not exists (select from pgtrickle.outbox_orders o where (o.payload ->> 'n')::integer = i)
+			order by i`, from, to)
 		return err == nil
 	})
 }
