@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,8 +43,51 @@ func TestMain(m *testing.M) {
 	select {}
 }
 
-// start runs a cluster in this process, whose topic events has a few partitions.
-func start(t *testing.T, partitions int32, more ...kfake.Opt) *kfake.Cluster {
+// brokers gives tests a broker each, whose only topic is events and which has no groups.
+type brokers interface {
+	start(t *testing.T, partitions int32) (addresses []string)
+	process(t *testing.T) process // with 3 partitions
+	pace() time.Duration          // by which a broker that is well has answered
+}
+
+// process is a broker that a test can kill.
+type process interface {
+	addresses() []string
+	start(t *testing.T)
+	stall(t *testing.T)
+	kill()
+}
+
+// kind is kfake, unless TestKafka runs the tests.
+var kind brokers = fake{}
+
+func start(t *testing.T, partitions int32) (addresses []string) {
+	t.Helper()
+	return kind.start(t, partitions)
+}
+
+func startProcess(t *testing.T) process {
+	t.Helper()
+	return kind.process(t)
+}
+
+// fake starts clusters of kfake.
+type fake struct{}
+
+func (fake) start(t *testing.T, partitions int32) (addresses []string) {
+	t.Helper()
+	return startFake(t, partitions).ListenAddrs()
+}
+
+func (fake) process(t *testing.T) process {
+	t.Helper()
+	return startChild(t)
+}
+
+func (fake) pace() time.Duration { return 250 * time.Millisecond }
+
+// startFake runs a cluster in this process, whose topic events has a few partitions.
+func startFake(t *testing.T, partitions int32, more ...kfake.Opt) *kfake.Cluster {
 	t.Helper()
 	t.Cleanup(func() { noLeaks(t) }) // the last one
 	c, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(partitions, "events")}, more...)...)
@@ -57,7 +101,7 @@ func start(t *testing.T, partitions int32, more ...kfake.Opt) *kfake.Cluster {
 // child runs a cluster as a process of its own.
 type child struct {
 	dir, port string
-	process   *exec.Cmd
+	command   *exec.Cmd
 }
 
 func startChild(t *testing.T) *child {
@@ -78,11 +122,11 @@ func (c *child) addresses() []string { return []string{"127.0.0.1:" + c.port} }
 
 func (c *child) start(t *testing.T) {
 	t.Helper()
-	c.process = exec.Command(os.Args[0])
-	c.process.Env = append(os.Environ(), clusterDir+"="+c.dir, clusterPort+"="+c.port)
-	out, err := c.process.StdoutPipe()
+	c.command = exec.Command(os.Args[0])
+	c.command.Env = append(os.Environ(), clusterDir+"="+c.dir, clusterPort+"="+c.port)
+	out, err := c.command.StdoutPipe()
 	if err == nil {
-		err = c.process.Start()
+		err = c.command.Start()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +136,16 @@ func (c *child) start(t *testing.T) {
 	}
 }
 
+func (c *child) stall(t *testing.T) {
+	t.Helper()
+	if err := c.command.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (c *child) kill() {
-	_ = c.process.Process.Kill()
-	_ = c.process.Wait()
+	_ = c.command.Process.Kill()
+	_ = c.command.Wait()
 }
 
 func texts(values []string) (all []spec.Text) {

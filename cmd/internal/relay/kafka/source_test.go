@@ -17,10 +17,10 @@ import (
 var errLater = errors.New("later")
 
 func TestUnsettledComeAgain(t *testing.T) {
-	cluster := start(t, 1)
+	addresses := start(t, 1)
 	all := documents(5, 20)
-	send(t, openSink(t, sinkConfig(cluster.ListenAddrs())), all...)
-	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 10)
+	send(t, openSink(t, sinkConfig(addresses)), all...)
+	source := openSource(t, sourceConfig(addresses), wire.Native, 10)
 	first := next(t, source)
 	sameTexts(t, "first", ids(first), documentIDs(all[:10]))
 	outcomes := make([]error, 10)
@@ -31,21 +31,21 @@ func TestUnsettledComeAgain(t *testing.T) {
 	if err := source.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	again := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 100)
+	again := openSource(t, sourceConfig(addresses), wire.Native, 100)
 	sameTexts(t, "after Close", ids(receive(t, again, 15)), documentIDs(all[5:]))
 	nothing(t, again)
 	if err := again.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	nothing(t, openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 100))
+	nothing(t, openSource(t, sourceConfig(addresses), wire.Native, 100))
 }
 
 // TestPartitionsGoBackAlone fails documents of one partition only.
 func TestPartitionsGoBackAlone(t *testing.T) {
-	cluster := start(t, 4)
+	addresses := start(t, 4)
 	all := documents(6, 200)
-	send(t, openSink(t, sinkConfig(cluster.ListenAddrs())), all...)
-	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 1000)
+	send(t, openSink(t, sinkConfig(addresses)), all...)
+	source := openSource(t, sourceConfig(addresses), wire.Native, 1000)
 	var first []*wire.Event
 	var repeated []string
 	failing := int32(-1)
@@ -76,9 +76,9 @@ func TestPartitionsGoBackAlone(t *testing.T) {
 }
 
 func TestFewComePromptly(t *testing.T) {
-	cluster := start(t, 3)
-	sink := openSink(t, sinkConfig(cluster.ListenAddrs()))
-	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 500)
+	addresses := start(t, 3)
+	sink := openSink(t, sinkConfig(addresses))
+	source := openSource(t, sourceConfig(addresses), wire.Native, 500)
 	nothing(t, source)
 	send(t, sink, document(0, "a"))
 	receive(t, source, 1)
@@ -93,11 +93,11 @@ func TestFewComePromptly(t *testing.T) {
 }
 
 func TestStartAtEnd(t *testing.T) {
-	cluster := start(t, 3)
-	sink := openSink(t, sinkConfig(cluster.ListenAddrs()))
+	addresses := start(t, 3)
+	sink := openSink(t, sinkConfig(addresses))
 	all := documents(7, 30)
 	send(t, sink, all[:10]...)
-	c := sourceConfig(cluster.ListenAddrs())
+	c := sourceConfig(addresses)
 	c.Start = config.Latest
 	source := openSource(t, c, wire.Native, 100)
 	if err := source.Close(t.Context()); err != nil { // before it has joined the group
@@ -117,14 +117,14 @@ func TestStartAtEnd(t *testing.T) {
 
 // TestRebalance has members come and go while documents are consumed.
 func TestRebalance(t *testing.T) {
-	cluster := start(t, 6)
-	sink := openSink(t, sinkConfig(cluster.ListenAddrs()))
+	addresses := start(t, 6)
+	sink := openSink(t, sinkConfig(addresses))
 	all := documents(8, 200)
 	send(t, sink, all...)
-	first := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 40)
+	first := openSource(t, sourceConfig(addresses), wire.Native, 40)
 	events := receive(t, first, 40)
 	held := next(t, first)
-	second := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 40)
+	second := openSource(t, sourceConfig(addresses), wire.Native, 40)
 	results := make(chan []*wire.Event)
 	go func() { // gets partitions once the first has settled
 		got, err := second.Receive(t.Context())
@@ -186,10 +186,10 @@ func sorted(events []*wire.Event) []*wire.Event {
 
 // TestLostPartitions holds documents for so long that the group goes on without the member, which must not commit then.
 func TestLostPartitions(t *testing.T) {
-	cluster := start(t, 2)
+	addresses := start(t, 2)
 	all := documents(9, 20)
-	send(t, openSink(t, sinkConfig(cluster.ListenAddrs())), all...)
-	c := sourceConfig(cluster.ListenAddrs())
+	send(t, openSink(t, sinkConfig(addresses)), all...)
+	c := sourceConfig(addresses)
 	c.RebalanceTimeout = spec.Duration(time.Second)
 	slow := openSource(t, c, wire.Native, 5)
 	held := next(t, slow)
@@ -202,8 +202,8 @@ func TestLostPartitions(t *testing.T) {
 }
 
 func TestReceiveEnds(t *testing.T) {
-	cluster := start(t, 1)
-	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 10)
+	addresses := start(t, 1)
+	source := openSource(t, sourceConfig(addresses), wire.Native, 10)
 	nothing(t, source)
 	go func() {
 		time.Sleep(50 * time.Millisecond)
@@ -212,7 +212,7 @@ func TestReceiveEnds(t *testing.T) {
 	if _, err := source.Receive(t.Context()); err == nil {
 		t.Fatal("Receive returned events of a closed source")
 	}
-	c := sourceConfig(cluster.ListenAddrs())
+	c := sourceConfig(addresses)
 	c.Topics = texts([]string{"events", "none"})
 	if _, err := NewSource(t.Context(), c, wire.Decoder{}.Decode, 1); err == nil || !strings.Contains(err.Error(), "topic none does not exist") {
 		t.Errorf("%v", err)
@@ -225,7 +225,7 @@ func TestReceiveEnds(t *testing.T) {
 
 // TestSourceSurvivesKill consumes across a restart of the broker.
 func TestSourceSurvivesKill(t *testing.T) {
-	server := startChild(t)
+	server := startProcess(t)
 	all := documents(10, 300)
 	send(t, openSink(t, sinkConfig(server.addresses())), all...)
 	source := openSource(t, sourceConfig(server.addresses()), wire.Native, 20)

@@ -22,7 +22,7 @@ func TestTLS(t *testing.T) {
 	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cluster := start(t, 1, kfake.TLS(&tls.Config{Certificates: web.TLS.Certificates}))
+	cluster := startFake(t, 1, kfake.TLS(&tls.Config{Certificates: web.TLS.Certificates}))
 	c := sinkConfig(cluster.ListenAddrs())
 	c.TLS = &config.TLS{CA: ca}
 	send(t, openSink(t, c), document(1, "a"))
