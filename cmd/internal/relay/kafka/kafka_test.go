@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/relaytest"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 	"github.com/pgsluice/sluice/tests/broker"
 )
@@ -161,8 +162,8 @@ func (k kafkas) tls(t *testing.T, port string) {
 	c, from := sinkConfig([]string{"localhost:" + port}), sourceConfig([]string{"localhost:" + port})
 	c.TLS = &config.TLS{CA: k.server.Certificate()}
 	from.TLS = c.TLS
-	send(t, openSink(t, c), document(1, "a"))
-	sameTexts(t, "by TLS", ids(receive(t, openSource(t, from, wire.Native, 10), 1)), []string{"id-1"})
+	relaytest.SendAtOnce(t, openSink(t, c), document(1, "a"))
+	relaytest.SameIDs(t, "by TLS", relaytest.IDs(relaytest.Take(t, openSource(t, from, wire.Native, 10), 1)), "id-1")
 	c.TLS = &config.TLS{}
 	if _, err := NewSink(t.Context(), c); err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Errorf("an unknown authority: %v", err)

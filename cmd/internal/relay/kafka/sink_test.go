@@ -2,24 +2,21 @@ package kafka
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/relaytest"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
-	"github.com/pgsluice/sluice/generator/spec"
 )
 
 // event has texts and bytes that are awkward to carry.
@@ -46,9 +43,9 @@ func TestFormatsArrive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		send(t, sink, d)
+		relaytest.SendAtOnce(t, sink, d)
 		source := openSource(t, sourceConfig(addresses), format, 10)
-		got := receive(t, source, 1)[0]
+		got := relaytest.Take(t, source, 1)[0]
 		if err := source.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -83,9 +80,9 @@ func keysStayInOrder(t *testing.T, addresses []string) {
 	}
 	all := documents(1, 5000)
 	for i := 0; i < len(all); i += 1000 {
-		send(t, sink, all[i:i+1000]...)
+		relaytest.SendAtOnce(t, sink, all[i:i+1000]...)
 	}
-	events := receive(t, openSource(t, sourceConfig(addresses), wire.Native, 700), len(all))
+	events := relaytest.Take(t, openSource(t, sourceConfig(addresses), wire.Native, 700), len(all))
 	if repeated := inOrder(t, events, all); repeated != 0 {
 		t.Errorf("%d documents came again", repeated)
 	}
@@ -99,8 +96,8 @@ func TestCompressionsAndEmptyDocuments(t *testing.T) {
 		c.Compression = name
 		d := document(i, "")
 		d.Body = bytes.Repeat([]byte(" "), 10000)
-		send(t, openSink(t, c), d, &wire.Document{Address: "events", Body: nil})
-		got := receive(t, source, 2)
+		relaytest.SendAtOnce(t, openSink(t, c), d, &wire.Document{Address: "events", Body: nil})
+		got := relaytest.Take(t, source, 2)
 		for _, e := range got {
 			if e.Raw.Key != "" || len(e.Raw.Body) != 0 && !bytes.Equal(e.Raw.Body, d.Body) || !wire.IsRejected(e.Problem) {
 				t.Errorf("%s: %+v", name, e)
@@ -147,10 +144,10 @@ func TestRejected(t *testing.T) {
 			}
 		}
 	}
-	got := receive(t, openSource(t, sourceConfig(addresses), wire.Native, 100), 3)
-	sameTexts(t, "stored", ids(got), []string{"id-0", "id-6", "id-8"})
+	got := relaytest.Take(t, openSource(t, sourceConfig(addresses), wire.Native, 100), 3)
+	relaytest.SameIDs(t, "stored", relaytest.IDs(got), "id-0 id-6 id-8")
 	letter := with(9, func(d *wire.Document) { d.Address = "" })
-	send(t, openSink(t, sinkConfig(addresses)), letter) // to the only topic there is
+	relaytest.SendAtOnce(t, openSink(t, sinkConfig(addresses)), letter) // to the only topic there is
 }
 
 // TestTopicRefusesLargeBatches has a topic that takes less than the client believes: the broker refuses whole batches.
@@ -181,7 +178,7 @@ func refusesLargeBatches(t *testing.T, addresses []string) {
 			t.Fatalf("document %d of %d bytes: %v", i, len(all[i].Body), errs[i])
 		}
 	}
-	events := receive(t, openSource(t, sourceConfig(addresses), wire.Native, 1000), len(stored))
+	events := relaytest.Take(t, openSource(t, sourceConfig(addresses), wire.Native, 1000), len(stored))
 	if repeated := inOrder(t, events, stored); repeated != 0 {
 		t.Errorf("%d documents came again", repeated)
 	}
@@ -264,10 +261,10 @@ func TestNothingFollowsAFailure(t *testing.T) {
 		t.Fatal("no call failed")
 	}
 	for len(events) < len(all) {
-		events = append(events, receive(t, source, 1)...)
+		events = append(events, relaytest.Take(t, source, 1)...)
 	}
 	inOrder(t, events, all)
-	nothing(t, source)
+	relaytest.Nothing(t, source)
 }
 
 func TestCheckAndLogin(t *testing.T) {
@@ -288,7 +285,7 @@ func checkLogins(t *testing.T, addresses []string) {
 		if err := sink.Check(t.Context()); err != nil {
 			t.Errorf("%s: %v", login.Mechanism, err)
 		}
-		send(t, sink, document(1, "a"))
+		relaytest.SendAtOnce(t, sink, document(1, "a"))
 		for topic, want := range map[string]string{"none": "topic none does not exist", "a/b": "invalid topic", "{{.Type}}": ""} {
 			c.Topic = topic
 			if err := openSink(t, c).Check(t.Context()); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -296,127 +293,4 @@ func checkLogins(t *testing.T, addresses []string) {
 			}
 		}
 	}
-}
-
-func TestSendEndsWithContext(t *testing.T) {
-	cluster := startFake(t, 1)
-	c := sinkConfig(cluster.ListenAddrs())
-	c.Timeout = spec.Duration(300 * time.Millisecond)
-	sink := openSink(t, c)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, err := range sink.Send(ctx, documents(1, 3)) {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%v", err)
-		}
-	}
-	cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
-		cluster.KeepControl()
-		return nil, errors.New("the connection breaks"), true
-	})
-	begun := time.Now()
-	for _, err := range sink.Send(t.Context(), documents(1, 3)) {
-		if err == nil || !strings.Contains(err.Error(), "did not confirm") {
-			t.Errorf("%v", err)
-		}
-	}
-	if took := time.Since(begun); took > 3*time.Second {
-		t.Errorf("a call of 300 ms took %v", took)
-	}
-}
-
-// TestSendWhileBrokerIsAway has a broker that hangs, one that was killed, and one whose topic is not known yet.
-func TestSendWhileBrokerIsAway(t *testing.T) {
-	server := startProcess(t)
-	c := sinkConfig(server.addresses())
-	c.Timeout = spec.Duration(kind.pace())
-	used, unused := openSink(t, c), openSink(t, c)
-	send(t, used, documents(11, 3)...)
-	fails := func(s wire.Sink) {
-		t.Helper()
-		begun := time.Now()
-		errs := s.Send(t.Context(), documents(11, 3))
-		if len(errs) != 3 {
-			t.Fatalf("%v", errs)
-		}
-		for _, err := range errs {
-			if err == nil || wire.IsRejected(err) {
-				t.Errorf("%v", err)
-			}
-		}
-		if took := time.Since(begun); took > kind.pace()+3*time.Second {
-			t.Errorf("a call of %v took %v", kind.pace(), took)
-		}
-	}
-	for _, away := range []func(){func() { server.stall(t) }, server.kill} {
-		away()
-		fails(used)
-		fails(unused)
-	}
-	server.start(t)
-	c.Timeout = spec.Duration(10 * time.Second)
-	send(t, openSink(t, c), documents(11, 3)...)
-	for range 50 {
-		if used.Send(t.Context(), documents(11, 3)) == nil && unused.Send(t.Context(), documents(11, 3)) == nil {
-			return
-		}
-	}
-	t.Fatal("a sink does not find back to the broker")
-}
-
-// TestBrokerIsKilled sends the same documents until all are stored, while the broker is killed and started again.
-func TestBrokerIsKilled(t *testing.T) {
-	server := startProcess(t)
-	c := sinkConfig(server.addresses())
-	c.Timeout = spec.Duration(kind.pace())
-	sink := openSink(t, c)
-	all := documents(4, 1000)
-	killed := make(chan struct{})
-	failures := 0
-	for rest, step := all, 0; len(rest) > 0; step++ {
-		part := rest[:min(50, len(rest))]
-		if step == 10 {
-			go func() {
-				defer close(killed)
-				time.Sleep(2 * time.Millisecond)
-				server.kill()
-			}()
-		}
-		errs := sink.Send(t.Context(), part)
-		if errs == nil {
-			rest = rest[len(part):]
-			time.Sleep(time.Millisecond)
-			continue
-		}
-		if failures++; failures == 2 {
-			<-killed
-			server.start(t)
-		}
-		for _, err := range errs {
-			if wire.IsRejected(err) {
-				t.Fatal(err)
-			}
-		}
-	}
-	if failures < 2 {
-		t.Fatalf("%d calls failed, although the broker was killed", failures)
-	}
-	events := receive(t, openSource(t, sourceConfig(server.addresses()), wire.Native, 500), stored(t, server))
-	inOrder(t, events, all)
-}
-
-// stored returns how many records the topic has.
-func stored(t *testing.T, server process) (n int) {
-	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(server.addresses()...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	ends, err := kadm.NewClient(client).ListEndOffsets(t.Context(), "events")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ends.Each(func(o kadm.ListedOffset) { n += int(o.Offset) })
-	return n
 }
