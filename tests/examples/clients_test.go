@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/tests/installed"
@@ -28,9 +30,15 @@ func TestSQLAlchemyWorkers(t *testing.T) {
 // TestNodeWorkers has workers in JavaScript with node-postgres.
 func TestNodeWorkers(t *testing.T) {
 	db := messages(t)
+	workersKilled(t, db, "node", nodeScript(t, "worker.mjs"), db.DSN(), "order_events")
+}
+
+// nodeScript copies a script beside the modules, where node looks for them.
+func nodeScript(t *testing.T, name string) string {
+	t.Helper()
 	dir := t.TempDir()
-	script := filepath.Join(dir, "worker.mjs") // beside the modules, where node looks for them
-	text, err := os.ReadFile("worker.mjs")
+	script := filepath.Join(dir, name)
+	text, err := os.ReadFile(name)
 	if err == nil {
 		err = os.WriteFile(script, text, 0o600)
 	}
@@ -40,7 +48,7 @@ func TestNodeWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	workersKilled(t, db, "node", script, db.DSN(), "order_events")
+	return script
 }
 
 // nodeModules has the driver, from the registry of npm, in the user's cache directory.
@@ -73,23 +81,35 @@ func nodeModules(t *testing.T) string {
 	return modules
 }
 
-// TestJavaWorkers has workers in Java with JDBC, which knows no Unix sockets.
+// TestJavaWorkers has workers in Java with JDBC.
 func TestJavaWorkers(t *testing.T) {
+	db, address := javaDatabase(t, installed.Load(t, installed.Shop()).Install(generator.Plain), received)
+	workersKilled(t, db, append(java(t, "Worker"), address, "order_events")...)
+}
+
+// java compiles a class and returns the command that runs it.
+func java(t *testing.T, class string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "javac", "-d", dir, class+".java").CombinedOutput(); err != nil {
+		t.Fatalf("javac: %v\n%s", err, out)
+	}
+	return []string{"java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", dir + ":" + jdbcDriver, class}
+}
+
+// javaDatabase is one of a server that listens with TCP, as JDBC knows no Unix sockets, and its address for JDBC.
+func javaDatabase(t *testing.T, scripts ...string) (db *pgx.Conn, address string) {
+	t.Helper()
 	server, err := commandtest.Start(t.Context(), commandtest.ServerOptions{Install: pgtest.Server(t).Install, TCP: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "javac", "-d", dir, "Worker.java").CombinedOutput(); err != nil {
-		t.Fatalf("javac: %v\n%s", err, out)
-	}
-	db := pgtest.Connect(t, server.TCPDSN("postgres"))
-	for _, sql := range []string{installed.Load(t, installed.Shop()).Install(generator.Plain), received} {
+	db = pgtest.Connect(t, server.TCPDSN("postgres"))
+	for _, sql := range scripts {
 		if _, err := db.Exec(t.Context(), sql); err != nil {
 			t.Fatal(pgtest.ErrorText(err))
 		}
 	}
-	address := fmt.Sprintf("jdbc:postgresql://127.0.0.1:%d/postgres?user=postgres&sslmode=disable", server.Port)
-	workersKilled(t, db, "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", dir+":"+jdbcDriver, "Worker", address, "order_events")
+	return db, fmt.Sprintf("jdbc:postgresql://127.0.0.1:%d/postgres?user=postgres&sslmode=disable", server.Port)
 }

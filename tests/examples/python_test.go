@@ -25,6 +25,12 @@ func python() string {
 // that run are asked to stop, and do.
 func killed(t *testing.T, db pgtest.Querier, done string, commands ...[]string) {
 	t.Helper()
+	killedAt(t, db, "select count(*) from shipments", 8000, done, commands...)
+}
+
+// killedAt is killed where a query counts how much of the work is done.
+func killedAt(t *testing.T, db pgtest.Querier, count string, all int, done string, commands ...[]string) {
+	t.Helper()
 	begin := func(args []string) *exec.Cmd {
 		c := exec.Command(args[0], args[1:]...)
 		c.Stderr = os.Stderr
@@ -40,7 +46,7 @@ func killed(t *testing.T, db pgtest.Querier, done string, commands ...[]string) 
 	}
 	random := rand.New(rand.NewPCG(1, 1))
 	for kill := range 12 {
-		until(t, db, fmt.Sprintf("select count(*) >= %d from shipments", 500*(kill+1))) // by the work that is done, so that each kill meets some, on any machine
+		until(t, db, fmt.Sprintf("select (%s) >= %d", count, all/16*(kill+1))) // by the work that is done, so that each kill meets some, on any machine
 		time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 		n := random.IntN(len(running))
 		running[n].Process.Kill()
