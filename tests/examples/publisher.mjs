@@ -31,6 +31,9 @@ async function placeOrder(db, order) {
 
 const [dsn, prefix, count] = process.argv.slice(2);
 const pool = new pg.Pool({ connectionString: dsn, max: 1 });
+// A connection that is lost must not end the process: the pool replaces it.
+pool.on("connect", (client) => client.on("error", (failure) => console.error(failure.message)));
+pool.on("error", () => {}); // the same, of an idle one
 for (let n = 0; n < Number(count); n++) {
   const order = { order_id: `${prefix}-${n}`, amount: n % 10 }; // the table refuses an amount of 0
   try {
