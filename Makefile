@@ -18,6 +18,9 @@ CONTRACT := ^(TestContract|TestContractFromSQL)$$
 PACKAGES = $$(go list ./... | grep -v '/tests/dbt$$' | grep -Ev '$(BROKERS)')
 BROKERS := /relay/(mqtt|rabbitmq|redis)$$
 
+# The tests of the room kafka once more, on Kafka itself. Elsewhere they have kfake, a broker in Go.
+ON_KAFKA = go vet -tags kafka ./cmd/internal/relay/kafka && $(GO_TEST) -tags kafka -run '^TestKafka$$' ./cmd/internal/relay/kafka
+
 MAJORS := 14 15 16 17 18
 SERVER_TESTS := ./tests/pgtest/... ./tests/isolation/... ./tests/live/... ./tests/upgrade ./tests/crash ./tests/examples
 
@@ -69,11 +72,13 @@ test-migrations: ## run the generated migrations under migration tools, whose te
 test-brokers:
 	@.ci/deps-relay
 	@$(GO_TEST) $$(go list ./... | grep -E '$(BROKERS)') $(BRIEF)
+	@$(ON_KAFKA) $(BRIEF)
 
 .PHONY: test-relay
-test-relay: deps ## run the tests of the relay, also with Redis, RabbitMQ and Mosquitto, which it installs (on Debian), and with queues of clouds, whose clients compile for minutes
+test-relay: deps ## run the tests of the relay, also with Kafka, Redis, RabbitMQ and Mosquitto, which it installs (on Debian), and with queues of clouds, whose clients compile for minutes
 	@.ci/deps-relay
 	@$(GO_TEST) ./cmd/internal/relay/... ./tests/relay $(BRIEF)
+	@$(ON_KAFKA) $(BRIEF)
 	@$(GO_TEST) -tags clouds ./cmd/internal/relay/cloud $(BRIEF)
 
 .PHONY: test-ui
@@ -97,7 +102,7 @@ test-fast: ## run what needs Go and one PostgreSQL alone, in 2 minutes; installs
 	@.ci/fast
 	@$(GO_TEST) $$(go list ./... | grep -v '/tests/\|/internal/sandbox$$\|/relay/mqtt$$\|/relay/rabbitmq$$\|/relay/redis$$') ./tests/house ./tests/script ./tests/brief $(BRIEF)
 	@$(GO_TEST) -run '$(FAST_TESTS)' $(FAST) $(BRIEF)
-	@echo "not run: what needs pg_cron, pgbouncer, dbt, Sqitch, Java, Redis, RabbitMQ or Mosquitto, plpgsql_check where it is missing, and what takes long (make test)"
+	@echo "not run: what needs pg_cron, pgbouncer, dbt, Sqitch, Java, Kafka, Redis, RabbitMQ or Mosquitto, plpgsql_check where it is missing, and what takes long (make test)"
 
 .PHONY: test-all
 test-all: ## run all tests, with long rows (all pairs of versions, many kills, 100,000 events, whole matrices), on 14 to 18, with pg_cron and dbt, in hours

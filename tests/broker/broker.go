@@ -28,6 +28,8 @@ type Process struct {
 	command *exec.Cmd
 	stdin   io.Closer
 	output  output
+
+	certificate string
 }
 
 // output is what a process printed.
@@ -94,6 +96,9 @@ func (p *Process) Address() string { return p.address }
 
 // Dir is where the broker's data is.
 func (p *Process) Dir() string { return p.dir }
+
+// Certificate is the file of the certificate of localhost that the broker shows, if it listens with TLS.
+func (p *Process) Certificate() string { return p.certificate }
 
 // Save makes a broker save its state that does so at SIGUSR1, which the shell ignores.
 func (p *Process) Save() { p.signal(syscall.SIGUSR1) }

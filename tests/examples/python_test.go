@@ -21,9 +21,15 @@ func python() string {
 	return "python3"
 }
 
-// killed runs processes, kills some of them in the midst of shipping 8000 orders and starts them again, until a query yields true. In the end those
+// killed runs processes, kills some of them in the midst of shipping 8000 orders and starts them again, and cuts connections, until a query yields true. In the end those
 // that run are asked to stop, and do.
 func killed(t *testing.T, db pgtest.Querier, done string, commands ...[]string) {
+	t.Helper()
+	killedAt(t, db, "select count(*) from shipments", 8000, done, commands...)
+}
+
+// killedAt is killed where a query counts how much of the work is done.
+func killedAt(t *testing.T, db pgtest.Querier, count string, all int, done string, commands ...[]string) {
 	t.Helper()
 	begin := func(args []string) *exec.Cmd {
 		c := exec.Command(args[0], args[1:]...)
@@ -40,8 +46,12 @@ func killed(t *testing.T, db pgtest.Querier, done string, commands ...[]string) 
 	}
 	random := rand.New(rand.NewPCG(1, 1))
 	for kill := range 12 {
-		until(t, db, fmt.Sprintf("select count(*) >= %d from shipments", 500*(kill+1))) // by the work that is done, so that each kill meets some, on any machine
+		until(t, db, fmt.Sprintf("select (%s) >= %d", count, all/16*(kill+1))) // by the work that is done, so that each kill meets some, on any machine
 		time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
+		if kill%4 == 3 { // a process that loses its connection goes on
+			pgtest.Rows(t, db, "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = current_user and pid <> pg_backend_pid()")
+			continue
+		}
 		n := random.IntN(len(running))
 		running[n].Process.Kill()
 		running[n].Wait()

@@ -56,6 +56,8 @@ async function ship(db, eventId, payload) {
 
 process.on("SIGTERM", () => (stopped = true));
 const pool = new pg.Pool({ connectionString: process.argv[2], max: 1 });
-pool.on("error", (failure) => console.error(failure.message)); // of an idle connection, which the pool replaces
+// A connection that is lost must not end the process: the pool replaces it.
+pool.on("connect", (client) => client.on("error", (failure) => console.error(failure.message)));
+pool.on("error", () => {}); // the same, of an idle one
 await run(pool, process.argv[3], ship);
 await pool.end();

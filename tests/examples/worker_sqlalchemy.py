@@ -19,7 +19,7 @@ def run(engine, inbox, handle):
         try:
             if batch(engine, inbox, handle) == 0:
                 stop.wait(PAUSE)
-        except exc.DBAPIError as failure:  # nothing of the batch was done: the messages are claimed again
+        except exc.SQLAlchemyError as failure:  # nothing of the batch was done: the messages are claimed again
             print(f"a batch was rolled back: {failure}", file=sys.stderr)
             stop.wait(1)
 

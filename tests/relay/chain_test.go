@@ -5,16 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	natsserver "github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
@@ -22,60 +17,6 @@ import (
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
-
-const (
-	asBroker = "SLUICE_TEST_NATS" // has the test binary run as a NATS server, with this directory
-	atPort   = "SLUICE_TEST_NATS_PORT"
-)
-
-// serveNATS is the process of a NATS server, which writes to the disk before it confirms.
-func serveNATS(dir string) int {
-	port, _ := strconv.Atoi(os.Getenv(atPort))
-	s, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, SyncAlways: true, NoSigs: true})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	s.Start()
-	s.WaitForShutdown()
-	return 0
-}
-
-// broker is a NATS server that can be killed.
-type broker struct {
-	t    *testing.T
-	dir  string
-	port int
-	cmd  *exec.Cmd
-}
-
-func (b *broker) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", b.port) }
-
-func (b *broker) start() {
-	b.cmd = exec.Command(os.Args[0])
-	b.cmd.Env = append(os.Environ(), asBroker+"="+b.dir, atPort+"="+strconv.Itoa(b.port))
-	if err := b.cmd.Start(); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func (b *broker) kill() {
-	_ = b.cmd.Process.Kill()
-	_ = b.cmd.Wait()
-}
-
-// connect waits for the broker.
-func (b *broker) connect() (conn *nats.Conn, js jetstream.JetStream) {
-	var err error
-	eventually(b.t, "the broker answers", func() bool {
-		conn, err = nats.Connect(b.url(), nats.MaxReconnects(-1))
-		return err == nil
-	})
-	if js, err = jetstream.New(conn); err != nil {
-		b.t.Fatal(err)
-	}
-	return conn, js
-}
 
 // chain is databases, a broker and the relays between them.
 type chain struct {
@@ -152,6 +93,7 @@ func newChain(t *testing.T) *chain {
 	t.Cleanup(func() { _ = server.Stop() })
 	c := &chain{t: t, server: server, broker: &broker{t: t, dir: t.TempDir(), port: freePort(t)}}
 	const payments = "create table payments (n int not null, key text not null, amount int not null);\n"
+	inboxes := map[string][]string{"ledger": {"orders"}, "archive": {"paid", "totals"}}
 	for name, spec := range map[string]string{"shop": shopChain, "ledger": ledgerChain, "archive": archiveChain} {
 		if _, err := pgtest.Connect(t, server.DSN("postgres")).Exec(t.Context(), "create database "+name); err != nil {
 			t.Fatal(err)
@@ -164,12 +106,15 @@ func newChain(t *testing.T) *chain {
 		if _, err := conn.Exec(t.Context(), e.Fill()); err != nil {
 			t.Fatal(pgtest.ErrorText(err))
 		}
+		if _, err := conn.Exec(t.Context(), noteArrivals(inboxes[name]...)); err != nil {
+			t.Fatal(pgtest.ErrorText(err))
+		}
 	}
 	c.broker.start()
 	t.Cleanup(func() { c.broker.kill() })
 	conn, js := c.broker.connect()
 	defer conn.Close()
-	for _, name := range []string{"orders", "paid", "totals"} {
+	for _, name := range streams {
 		if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{name + ".>"}, Duplicates: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +187,8 @@ func (c *chain) publish(from, to int) {
 			insert into pgtrickle.outbox_orders (event_type, aggregate_id, payload)
 			select 'order.placed', 'k' || i % 20, jsonb_build_object('n', i, 'amount', i % 100)
 			from generate_series($1::integer, $2::integer - 1) i
-			where not exists (select from pgtrickle.outbox_orders o where (o.payload ->> 'n')::integer = i)`, from, to)
+			where not exists (select from pgtrickle.outbox_orders o where (o.payload ->> 'n')::integer = i)
+			order by i`, from, to)
 		return err == nil
 	})
 }
@@ -304,6 +250,7 @@ func (c *chain) compare(events int) {
 	conn, js := c.broker.connect()
 	defer conn.Close()
 	c.ordered(js, events)
+	c.duplicates(js)
 }
 
 // copied is a copy of the stream table, made of the changes that arrived.
@@ -318,16 +265,8 @@ func (c *chain) copied(archive pgtest.Querier) string {
 
 // ordered holds that the broker has each event once, those of a key in order.
 func (c *chain) ordered(js jetstream.JetStream, events int) {
-	consumer, err := js.OrderedConsumer(c.t.Context(), "orders", jetstream.OrderedConsumerConfig{})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	batch, err := consumer.FetchNoWait(events + 1)
-	if err != nil {
-		c.t.Fatal(err)
-	}
 	last, seen := map[string]int{}, 0
-	for m := range batch.Messages() {
+	for _, m := range stored(c.t, js, "orders") {
 		var payload struct{ N int }
 		if err := json.Unmarshal(m.Data(), &payload); err != nil {
 			c.t.Fatal(err)

@@ -2,25 +2,21 @@ package kafka
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/relaytest"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
-	"github.com/pgsluice/sluice/generator/spec"
 )
 
 // event has texts and bytes that are awkward to carry.
@@ -30,8 +26,8 @@ func event() *wire.Event {
 }
 
 func TestFormatsArrive(t *testing.T) {
-	cluster := start(t, 3)
-	sink := openSink(t, sinkConfig(cluster.ListenAddrs()))
+	addresses := start(t, 3)
+	sink := openSink(t, sinkConfig(addresses))
 	address, err := wire.ParseTemplate("events")
 	if err != nil {
 		t.Fatal(err)
@@ -47,9 +43,9 @@ func TestFormatsArrive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		send(t, sink, d)
-		source := openSource(t, sourceConfig(cluster.ListenAddrs()), format, 10)
-		got := receive(t, source, 1)[0]
+		relaytest.SendAtOnce(t, sink, d)
+		source := openSource(t, sourceConfig(addresses), format, 10)
+		got := relaytest.Take(t, source, 1)[0]
 		if err := source.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -71,8 +67,11 @@ func TestFormatsArrive(t *testing.T) {
 }
 
 func TestKeysStayInOrder(t *testing.T) {
-	cluster := start(t, 5, kfake.NumBrokers(3))
-	sink := openSink(t, sinkConfig(cluster.ListenAddrs()))
+	keysStayInOrder(t, startFake(t, 5, kfake.NumBrokers(3)).ListenAddrs())
+}
+
+func keysStayInOrder(t *testing.T, addresses []string) {
+	sink := openSink(t, sinkConfig(addresses))
 	if _, ok := sink.(wire.InOrder); !ok {
 		t.Fatal("the sink is not InOrder")
 	}
@@ -81,24 +80,24 @@ func TestKeysStayInOrder(t *testing.T) {
 	}
 	all := documents(1, 5000)
 	for i := 0; i < len(all); i += 1000 {
-		send(t, sink, all[i:i+1000]...)
+		relaytest.SendAtOnce(t, sink, all[i:i+1000]...)
 	}
-	events := receive(t, openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 700), len(all))
+	events := relaytest.Take(t, openSource(t, sourceConfig(addresses), wire.Native, 700), len(all))
 	if repeated := inOrder(t, events, all); repeated != 0 {
 		t.Errorf("%d documents came again", repeated)
 	}
 }
 
 func TestCompressionsAndEmptyDocuments(t *testing.T) {
-	cluster := start(t, 3)
-	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 10)
+	addresses := start(t, 3)
+	source := openSource(t, sourceConfig(addresses), wire.Native, 10)
 	for i, name := range []string{"none", "gzip", "snappy", "lz4", "zstd"} {
-		c := sinkConfig(cluster.ListenAddrs())
+		c := sinkConfig(addresses)
 		c.Compression = name
 		d := document(i, "")
 		d.Body = bytes.Repeat([]byte(" "), 10000)
-		send(t, openSink(t, c), d, &wire.Document{Address: "events", Body: nil})
-		got := receive(t, source, 2)
+		relaytest.SendAtOnce(t, openSink(t, c), d, &wire.Document{Address: "events", Body: nil})
+		got := relaytest.Take(t, source, 2)
 		for _, e := range got {
 			if e.Raw.Key != "" || len(e.Raw.Body) != 0 && !bytes.Equal(e.Raw.Body, d.Body) || !wire.IsRejected(e.Problem) {
 				t.Errorf("%s: %+v", name, e)
@@ -108,8 +107,8 @@ func TestCompressionsAndEmptyDocuments(t *testing.T) {
 }
 
 func TestRejected(t *testing.T) {
-	cluster := start(t, 1)
-	c := sinkConfig(cluster.ListenAddrs())
+	addresses := start(t, 1)
+	c := sinkConfig(addresses)
 	c.MaxMessageBytes, c.Topic = 50000, "{{.Type}}"
 	sink := openSink(t, c)
 	with := func(n int, change func(*wire.Document)) *wire.Document {
@@ -145,20 +144,23 @@ func TestRejected(t *testing.T) {
 			}
 		}
 	}
-	got := receive(t, openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 100), 3)
-	sameTexts(t, "stored", ids(got), []string{"id-0", "id-6", "id-8"})
+	got := relaytest.Take(t, openSource(t, sourceConfig(addresses), wire.Native, 100), 3)
+	relaytest.SameIDs(t, "stored", relaytest.IDs(got), "id-0 id-6 id-8")
 	letter := with(9, func(d *wire.Document) { d.Address = "" })
-	send(t, openSink(t, sinkConfig(cluster.ListenAddrs())), letter) // to the only topic there is
+	relaytest.SendAtOnce(t, openSink(t, sinkConfig(addresses)), letter) // to the only topic there is
 }
 
 // TestTopicRefusesLargeBatches has a topic that takes less than the client believes: the broker refuses whole batches.
 func TestTopicRefusesLargeBatches(t *testing.T) {
-	cluster := start(t, 2)
-	c := sinkConfig(cluster.ListenAddrs())
+	cluster := startFake(t, 2)
+	refuseBatches(cluster, 3000, kerr.MessageTooLarge) // as a broker does whose topic has max.message.bytes, which kfake lacks
+	refusesLargeBatches(t, cluster.ListenAddrs())
+}
+
+func refusesLargeBatches(t *testing.T, addresses []string) {
+	c := sinkConfig(addresses)
 	c.Compression = "none"
 	sink := openSink(t, c)
-	// kfake has no max.message.bytes: do as a broker that has.
-	refuseBatches(cluster, 3000, kerr.MessageTooLarge)
 	random := rand.New(rand.NewSource(2))
 	all := documents(2, 200)
 	var stored []*wire.Document
@@ -176,7 +178,7 @@ func TestTopicRefusesLargeBatches(t *testing.T) {
 			t.Fatalf("document %d of %d bytes: %v", i, len(all[i].Body), errs[i])
 		}
 	}
-	events := receive(t, openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 1000), len(stored))
+	events := relaytest.Take(t, openSource(t, sourceConfig(addresses), wire.Native, 1000), len(stored))
 	if repeated := inOrder(t, events, stored); repeated != 0 {
 		t.Errorf("%d documents came again", repeated)
 	}
@@ -213,7 +215,7 @@ func refuseBatches(cluster *kfake.Cluster, limit int, refusal *kerr.Error) {
 
 // TestNothingFollowsAFailure fails one batch of a partition for good, while others are buffered behind it.
 func TestNothingFollowsAFailure(t *testing.T) {
-	cluster := start(t, 2)
+	cluster := startFake(t, 2)
 	c := sinkConfig(cluster.ListenAddrs())
 	c.MaxMessageBytes = 20000 // many batches a call
 	c.Compression = "none"
@@ -259,16 +261,20 @@ func TestNothingFollowsAFailure(t *testing.T) {
 		t.Fatal("no call failed")
 	}
 	for len(events) < len(all) {
-		events = append(events, receive(t, source, 1)...)
+		events = append(events, relaytest.Take(t, source, 1)...)
 	}
 	inOrder(t, events, all)
-	nothing(t, source)
+	relaytest.Nothing(t, source)
 }
 
 func TestCheckAndLogin(t *testing.T) {
-	cluster := start(t, 1, kfake.EnableSASL(), kfake.Superuser("PLAIN", "app", "right"), kfake.Superuser("SCRAM-SHA-256", "s256", "right"), kfake.Superuser("SCRAM-SHA-512", "s512", "right"))
+	cluster := startFake(t, 1, kfake.EnableSASL(), kfake.Superuser("PLAIN", "app", "right"), kfake.Superuser("SCRAM-SHA-256", "s256", "right"), kfake.Superuser("SCRAM-SHA-512", "s512", "right"))
+	checkLogins(t, cluster.ListenAddrs())
+}
+
+func checkLogins(t *testing.T, addresses []string) {
 	for _, login := range []config.SASL{{Mechanism: "plain", User: "app"}, {Mechanism: "scram-sha-256", User: "s256"}, {Mechanism: "scram-sha-512", User: "s512"}} {
-		c := sinkConfig(cluster.ListenAddrs())
+		c := sinkConfig(addresses)
 		c.SASL = &login
 		login.Password = "hunter2"
 		if _, err := NewSink(t.Context(), c); err == nil || strings.Contains(err.Error(), "hunter2") {
@@ -279,7 +285,7 @@ func TestCheckAndLogin(t *testing.T) {
 		if err := sink.Check(t.Context()); err != nil {
 			t.Errorf("%s: %v", login.Mechanism, err)
 		}
-		send(t, sink, document(1, "a"))
+		relaytest.SendAtOnce(t, sink, document(1, "a"))
 		for topic, want := range map[string]string{"none": "topic none does not exist", "a/b": "invalid topic", "{{.Type}}": ""} {
 			c.Topic = topic
 			if err := openSink(t, c).Check(t.Context()); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -287,130 +293,4 @@ func TestCheckAndLogin(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestSendEndsWithContext(t *testing.T) {
-	cluster := start(t, 1)
-	c := sinkConfig(cluster.ListenAddrs())
-	c.Timeout = spec.Duration(300 * time.Millisecond)
-	sink := openSink(t, c)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, err := range sink.Send(ctx, documents(1, 3)) {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%v", err)
-		}
-	}
-	cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
-		cluster.KeepControl()
-		return nil, errors.New("the connection breaks"), true
-	})
-	begun := time.Now()
-	for _, err := range sink.Send(t.Context(), documents(1, 3)) {
-		if err == nil || !strings.Contains(err.Error(), "did not confirm") {
-			t.Errorf("%v", err)
-		}
-	}
-	if took := time.Since(begun); took > 3*time.Second {
-		t.Errorf("a call of 300 ms took %v", took)
-	}
-}
-
-// TestSendWhileBrokerIsAway has a broker that hangs, one that was killed, and one whose topic is not known yet.
-func TestSendWhileBrokerIsAway(t *testing.T) {
-	server := startChild(t)
-	c := sinkConfig(server.addresses())
-	c.Timeout = spec.Duration(250 * time.Millisecond)
-	used, unused := openSink(t, c), openSink(t, c)
-	send(t, used, documents(11, 3)...)
-	fails := func(s wire.Sink) {
-		t.Helper()
-		begun := time.Now()
-		errs := s.Send(t.Context(), documents(11, 3))
-		if len(errs) != 3 {
-			t.Fatalf("%v", errs)
-		}
-		for _, err := range errs {
-			if err == nil || wire.IsRejected(err) {
-				t.Errorf("%v", err)
-			}
-		}
-		if took := time.Since(begun); took > 3*time.Second {
-			t.Errorf("a call of 250 ms took %v", took)
-		}
-	}
-	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
-		if err := server.process.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
-		fails(used)
-		fails(unused)
-	}
-	_ = server.process.Wait()
-	server.start(t)
-	c.Timeout = spec.Duration(10 * time.Second)
-	send(t, openSink(t, c), documents(11, 3)...)
-	for range 50 {
-		if used.Send(t.Context(), documents(11, 3)) == nil && unused.Send(t.Context(), documents(11, 3)) == nil {
-			return
-		}
-	}
-	t.Fatal("a sink does not find back to the broker")
-}
-
-// TestBrokerIsKilled sends the same documents until all are stored, while the broker is killed and started again.
-func TestBrokerIsKilled(t *testing.T) {
-	server := startChild(t)
-	c := sinkConfig(server.addresses())
-	c.Timeout = spec.Duration(250 * time.Millisecond)
-	sink := openSink(t, c)
-	all := documents(4, 1000)
-	killed := make(chan struct{})
-	failures := 0
-	for rest, step := all, 0; len(rest) > 0; step++ {
-		part := rest[:min(50, len(rest))]
-		if step == 10 {
-			go func() {
-				defer close(killed)
-				time.Sleep(2 * time.Millisecond)
-				server.kill()
-			}()
-		}
-		errs := sink.Send(t.Context(), part)
-		if errs == nil {
-			rest = rest[len(part):]
-			time.Sleep(time.Millisecond)
-			continue
-		}
-		if failures++; failures == 2 {
-			<-killed
-			server.start(t)
-		}
-		for _, err := range errs {
-			if wire.IsRejected(err) {
-				t.Fatal(err)
-			}
-		}
-	}
-	if failures < 2 {
-		t.Fatalf("%d calls failed, although the broker was killed", failures)
-	}
-	events := receive(t, openSource(t, sourceConfig(server.addresses()), wire.Native, 500), stored(t, server))
-	inOrder(t, events, all)
-}
-
-// stored returns how many records the topic has.
-func stored(t *testing.T, server *child) (n int) {
-	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(server.addresses()...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	ends, err := kadm.NewClient(client).ListEndOffsets(t.Context(), "events")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ends.Each(func(o kadm.ListedOffset) { n += int(o.Offset) })
-	return n
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/relaytest"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 	"github.com/pgsluice/sluice/generator/spec"
 )
@@ -17,40 +18,40 @@ import (
 var errLater = errors.New("later")
 
 func TestUnsettledComeAgain(t *testing.T) {
-	cluster := start(t, 1)
+	addresses := start(t, 1)
 	all := documents(5, 20)
-	send(t, openSink(t, sinkConfig(cluster.ListenAddrs())), all...)
-	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 10)
-	first := next(t, source)
-	sameTexts(t, "first", ids(first), documentIDs(all[:10]))
+	relaytest.SendAtOnce(t, openSink(t, sinkConfig(addresses)), all...)
+	source := openSource(t, sourceConfig(addresses), wire.Native, 10)
+	first := relaytest.Next(t, source)
+	relaytest.SameIDs(t, "first", relaytest.IDs(first), relaytest.DocumentIDs(all[:10]))
 	outcomes := make([]error, 10)
 	outcomes[2], outcomes[5], outcomes[7] = wire.Reject("never"), errLater, errLater
-	settle(t, source, first, outcomes)
-	second := next(t, source)
-	sameTexts(t, "from the first that was not delivered", ids(second), documentIDs(all[5:15]))
+	relaytest.Settle(t, source, first, outcomes)
+	second := relaytest.Next(t, source)
+	relaytest.SameIDs(t, "from the first that was not delivered", relaytest.IDs(second), relaytest.DocumentIDs(all[5:15]))
 	if err := source.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	again := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 100)
-	sameTexts(t, "after Close", ids(receive(t, again, 15)), documentIDs(all[5:]))
-	nothing(t, again)
+	again := openSource(t, sourceConfig(addresses), wire.Native, 100)
+	relaytest.SameIDs(t, "after Close", relaytest.IDs(relaytest.Take(t, again, 15)), relaytest.DocumentIDs(all[5:]))
+	relaytest.Nothing(t, again)
 	if err := again.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	nothing(t, openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 100))
+	relaytest.Nothing(t, openSource(t, sourceConfig(addresses), wire.Native, 100))
 }
 
 // TestPartitionsGoBackAlone fails documents of one partition only.
 func TestPartitionsGoBackAlone(t *testing.T) {
-	cluster := start(t, 4)
+	addresses := start(t, 4)
 	all := documents(6, 200)
-	send(t, openSink(t, sinkConfig(cluster.ListenAddrs())), all...)
-	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 1000)
+	relaytest.SendAtOnce(t, openSink(t, sinkConfig(addresses)), all...)
+	source := openSource(t, sourceConfig(addresses), wire.Native, 1000)
 	var first []*wire.Event
 	var repeated []string
 	failing := int32(-1)
 	for len(first) < len(all) {
-		got := next(t, source)
+		got := relaytest.Next(t, source)
 		outcomes := make([]error, len(got))
 		for i, e := range got {
 			if failing < 0 {
@@ -60,7 +61,7 @@ func TestPartitionsGoBackAlone(t *testing.T) {
 				outcomes[i] = errLater
 			}
 		}
-		settle(t, source, got, outcomes)
+		relaytest.Settle(t, source, got, outcomes)
 		for i, e := range got {
 			if outcomes[i] != nil {
 				repeated = append(repeated, e.ID)
@@ -72,20 +73,20 @@ func TestPartitionsGoBackAlone(t *testing.T) {
 	if again := inOrder(t, first, all); again != 0 {
 		t.Errorf("%d documents of other partitions came again", again)
 	}
-	nothing(t, source)
+	relaytest.Nothing(t, source)
 }
 
 func TestFewComePromptly(t *testing.T) {
-	cluster := start(t, 3)
-	sink := openSink(t, sinkConfig(cluster.ListenAddrs()))
-	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 500)
-	nothing(t, source)
-	send(t, sink, document(0, "a"))
-	receive(t, source, 1)
+	addresses := start(t, 3)
+	sink := openSink(t, sinkConfig(addresses))
+	source := openSource(t, sourceConfig(addresses), wire.Native, 500)
+	relaytest.Nothing(t, source)
+	relaytest.SendAtOnce(t, sink, document(0, "a"))
+	relaytest.Take(t, source, 1)
 	for i := range 5 {
 		begun := time.Now()
-		send(t, sink, document(i+1, "a"))
-		receive(t, source, 1)
+		relaytest.SendAtOnce(t, sink, document(i+1, "a"))
+		relaytest.Take(t, source, 1)
 		if took := time.Since(begun); took > time.Second {
 			t.Errorf("a document came after %v", took)
 		}
@@ -93,38 +94,38 @@ func TestFewComePromptly(t *testing.T) {
 }
 
 func TestStartAtEnd(t *testing.T) {
-	cluster := start(t, 3)
-	sink := openSink(t, sinkConfig(cluster.ListenAddrs()))
+	addresses := start(t, 3)
+	sink := openSink(t, sinkConfig(addresses))
 	all := documents(7, 30)
-	send(t, sink, all[:10]...)
-	c := sourceConfig(cluster.ListenAddrs())
+	relaytest.SendAtOnce(t, sink, all[:10]...)
+	c := sourceConfig(addresses)
 	c.Start = config.Latest
 	source := openSource(t, c, wire.Native, 100)
 	if err := source.Close(t.Context()); err != nil { // before it has joined the group
 		t.Fatal(err)
 	}
-	send(t, sink, all[10:20]...)
+	relaytest.SendAtOnce(t, sink, all[10:20]...)
 	source = openSource(t, c, wire.Native, 100)
-	inOrder(t, receive(t, source, 10), all[10:20])
+	inOrder(t, relaytest.Take(t, source, 10), all[10:20])
 	other := openSource(t, c, wire.Native, 100) // beside another member
 	if err := source.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	send(t, sink, all[20:]...)
-	inOrder(t, receive(t, other, 10), all[20:])
-	nothing(t, other)
+	relaytest.SendAtOnce(t, sink, all[20:]...)
+	inOrder(t, relaytest.Take(t, other, 10), all[20:])
+	relaytest.Nothing(t, other)
 }
 
 // TestRebalance has members come and go while documents are consumed.
 func TestRebalance(t *testing.T) {
-	cluster := start(t, 6)
-	sink := openSink(t, sinkConfig(cluster.ListenAddrs()))
+	addresses := start(t, 6)
+	sink := openSink(t, sinkConfig(addresses))
 	all := documents(8, 200)
-	send(t, sink, all...)
-	first := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 40)
-	events := receive(t, first, 40)
-	held := next(t, first)
-	second := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 40)
+	relaytest.SendAtOnce(t, sink, all...)
+	first := openSource(t, sourceConfig(addresses), wire.Native, 40)
+	events := relaytest.Take(t, first, 40)
+	held := relaytest.Next(t, first)
+	second := openSource(t, sourceConfig(addresses), wire.Native, 40)
 	results := make(chan []*wire.Event)
 	go func() { // gets partitions once the first has settled
 		got, err := second.Receive(t.Context())
@@ -137,7 +138,7 @@ func TestRebalance(t *testing.T) {
 		results <- got
 	}()
 	time.Sleep(200 * time.Millisecond)
-	settle(t, first, held, make([]error, len(held)))
+	relaytest.Settle(t, first, held, make([]error, len(held)))
 	events = append(events, held...)
 	var others []*wire.Event
 	for n := len(all); others == nil; n += 7 {
@@ -149,10 +150,10 @@ func TestRebalance(t *testing.T) {
 		for i := range 7 {
 			all = append(all, document(n+i, fmt.Sprintf("k%d", i)))
 		}
-		send(t, sink, all[n:]...)
+		relaytest.SendAtOnce(t, sink, all[n:]...)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		if got, err := first.Receive(ctx); err == nil {
-			settle(t, first, got, make([]error, len(got)))
+			relaytest.Settle(t, first, got, make([]error, len(got)))
 			events = append(events, got...)
 		}
 		cancel()
@@ -162,12 +163,12 @@ func TestRebalance(t *testing.T) {
 	}
 	events = append(events, others...)
 	for distinct(events) < len(all) {
-		events = append(events, receive(t, second, 1)...)
+		events = append(events, relaytest.Take(t, second, 1)...)
 	}
 	if repeated := inOrder(t, sorted(events), all); repeated != 0 {
 		t.Errorf("%d documents came again", repeated)
 	}
-	nothing(t, second)
+	relaytest.Nothing(t, second)
 }
 
 func distinct(events []*wire.Event) int {
@@ -186,25 +187,25 @@ func sorted(events []*wire.Event) []*wire.Event {
 
 // TestLostPartitions holds documents for so long that the group goes on without the member, which must not commit then.
 func TestLostPartitions(t *testing.T) {
-	cluster := start(t, 2)
+	addresses := start(t, 2)
 	all := documents(9, 20)
-	send(t, openSink(t, sinkConfig(cluster.ListenAddrs())), all...)
-	c := sourceConfig(cluster.ListenAddrs())
+	relaytest.SendAtOnce(t, openSink(t, sinkConfig(addresses)), all...)
+	c := sourceConfig(addresses)
 	c.RebalanceTimeout = spec.Duration(time.Second)
 	slow := openSource(t, c, wire.Native, 5)
-	held := next(t, slow)
+	held := relaytest.Next(t, slow)
 	other := openSource(t, c, wire.Native, 100)
-	inOrder(t, receive(t, other, 20), all)
+	inOrder(t, relaytest.Take(t, other, 20), all)
 	if err := slow.Settle(t.Context(), held, make([]error, len(held))); err == nil {
 		t.Error("a member that lost its partitions committed")
 	}
-	nothing(t, other)
+	relaytest.Nothing(t, other)
 }
 
 func TestReceiveEnds(t *testing.T) {
-	cluster := start(t, 1)
-	source := openSource(t, sourceConfig(cluster.ListenAddrs()), wire.Native, 10)
-	nothing(t, source)
+	addresses := start(t, 1)
+	source := openSource(t, sourceConfig(addresses), wire.Native, 10)
+	relaytest.Nothing(t, source)
 	go func() {
 		time.Sleep(50 * time.Millisecond)
 		_ = source.Close(context.Background())
@@ -212,7 +213,7 @@ func TestReceiveEnds(t *testing.T) {
 	if _, err := source.Receive(t.Context()); err == nil {
 		t.Fatal("Receive returned events of a closed source")
 	}
-	c := sourceConfig(cluster.ListenAddrs())
+	c := sourceConfig(addresses)
 	c.Topics = texts([]string{"events", "none"})
 	if _, err := NewSource(t.Context(), c, wire.Decoder{}.Decode, 1); err == nil || !strings.Contains(err.Error(), "topic none does not exist") {
 		t.Errorf("%v", err)
@@ -225,12 +226,12 @@ func TestReceiveEnds(t *testing.T) {
 
 // TestSourceSurvivesKill consumes across a restart of the broker.
 func TestSourceSurvivesKill(t *testing.T) {
-	server := startChild(t)
+	server := startProcess(t)
 	all := documents(10, 300)
-	send(t, openSink(t, sinkConfig(server.addresses())), all...)
+	relaytest.SendAtOnce(t, openSink(t, sinkConfig(server.addresses())), all...)
 	source := openSource(t, sourceConfig(server.addresses()), wire.Native, 20)
-	events := receive(t, source, 20)
-	held := next(t, source)
+	events := relaytest.Take(t, source, 20)
+	held := relaytest.Next(t, source)
 	server.kill()
 	settled := make(chan error)
 	go func() { settled <- source.Settle(t.Context(), held, make([]error, len(held))) }()
@@ -247,7 +248,7 @@ func TestSourceSurvivesKill(t *testing.T) {
 	}
 	t.Log("settled:", err)
 	for distinct(events) < len(all) {
-		events = append(events, receive(t, source, 1)...)
+		events = append(events, relaytest.Take(t, source, 1)...)
 	}
 	inOrder(t, events, all)
 }

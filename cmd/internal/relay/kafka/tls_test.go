@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/relaytest"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 )
 
@@ -22,13 +23,13 @@ func TestTLS(t *testing.T) {
 	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cluster := start(t, 1, kfake.TLS(&tls.Config{Certificates: web.TLS.Certificates}))
+	cluster := startFake(t, 1, kfake.TLS(&tls.Config{Certificates: web.TLS.Certificates}))
 	c := sinkConfig(cluster.ListenAddrs())
 	c.TLS = &config.TLS{CA: ca}
-	send(t, openSink(t, c), document(1, "a"))
+	relaytest.SendAtOnce(t, openSink(t, c), document(1, "a"))
 	from := sourceConfig(cluster.ListenAddrs())
 	from.TLS = c.TLS
-	sameTexts(t, "by TLS", ids(receive(t, openSource(t, from, wire.Native, 10), 1)), []string{"id-1"})
+	relaytest.SameIDs(t, "by TLS", relaytest.IDs(relaytest.Take(t, openSource(t, from, wire.Native, 10), 1)), "id-1")
 
 	c.TLS = &config.TLS{}
 	if _, err := NewSink(t.Context(), c); err == nil || !strings.Contains(err.Error(), "unknown authority") {

@@ -4,14 +4,10 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"math/rand"
 	"net"
 	"os"
 	"os/exec"
-	"runtime/pprof"
-	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/relaytest"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 	"github.com/pgsluice/sluice/generator/spec"
 )
@@ -171,103 +168,18 @@ func openSource(t *testing.T, c *config.NATSSource, format string, batch int) wi
 	return s
 }
 
-func send(t *testing.T, s wire.Sink, documents ...*wire.Document) {
-	t.Helper()
-	for i, err := range s.Send(t.Context(), documents) {
-		if err != nil {
-			t.Fatalf("document %d: %v", i, err)
-		}
-	}
-}
-
 // receive takes n events, settling each batch with nil.
-func receive(t *testing.T, s wire.Source, n int) (events []*wire.Event) {
-	t.Helper()
-	for len(events) < n {
-		got := next(t, s)
-		if err := s.Settle(t.Context(), got, make([]error, len(got))); err != nil {
-			t.Fatal(err)
-		}
-		events = append(events, got...)
-	}
-	return events
-}
-
-func next(t *testing.T, s wire.Source) []*wire.Event {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	events, err := s.Receive(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return events
-}
-
 // nothing fails if an event comes within some time.
-func nothing(t *testing.T, s wire.Source) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	if events, err := s.Receive(ctx); err == nil {
-		t.Fatalf("%d events came, such as %s", len(events), events[0].ID)
-	}
-}
-
 // document makes the nth document of a key.
-func document(n int, key string) *wire.Document {
-	id := fmt.Sprintf("id-%d", n)
-	return &wire.Document{Address: "events." + key, Key: key, ID: id, ContentType: "application/json",
-		Headers: map[string]string{"event-id": id, "event-type": "t", "event-key": key}, Body: fmt.Appendf(nil, `{"n":%d}`, n)}
-}
-
 // documents are n of a few keys, in random order of the keys.
-func documents(seed int64, n int) (all []*wire.Document) {
-	random := rand.New(rand.NewSource(seed))
-	for i := range n {
-		all = append(all, document(i, fmt.Sprintf("k%d", random.Intn(7))))
-	}
-	return all
-}
+// noLeaks fails if goroutines of the client or of this room are left once all is closed.
 
-func ids(events []*wire.Event) (all []string) {
-	for _, e := range events {
-		all = append(all, e.ID)
-	}
-	return all
-}
+func document(n int, key string) *wire.Document { return relaytest.Document(n, "events."+key, key) }
 
-func documentIDs(documents []*wire.Document) (all []string) {
-	for _, d := range documents {
-		all = append(all, d.ID)
-	}
-	return all
-}
-
-func sameTexts(t *testing.T, what string, got, want []string) {
-	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Fatalf("%s: got %d, want %d: %.300v, want %.300v", what, len(got), len(want), got, want)
-	}
-}
+func documents(seed int64, n int) []*wire.Document { return relaytest.Keyed(seed, n, document) }
 
 // noLeaks fails if goroutines of the client or of this room are left once all is closed.
 func noLeaks(t *testing.T) {
 	t.Helper()
-	left := ""
-	for range 100 {
-		var all strings.Builder
-		_ = pprof.Lookup("goroutine").WriteTo(&all, 1)
-		left = ""
-		for _, stack := range strings.Split(all.String(), "\n\n") {
-			if strings.Contains(stack, "nats-io/nats.go.") || strings.Contains(stack, "jetstream.(") || strings.Contains(stack, "relay/nats.(*") {
-				left += stack + "\n\n"
-			}
-		}
-		if left == "" {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatalf("goroutines are left:\n%s", left)
+	relaytest.NoneRuns(t, "nats-io/nats.go.", "jetstream.(", "relay/nats.(*")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/relaytest"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 	"github.com/pgsluice/sluice/generator/spec"
 )
@@ -44,9 +45,9 @@ func TestFormatsArrive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		send(t, sink, d)
+		relaytest.SendAtOnce(t, sink, d)
 		source := openSource(t, sourceConfig(url), format, 10)
-		got := receive(t, source, 1)[0]
+		got := relaytest.Take(t, source, 1)[0]
 		if err := source.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -71,8 +72,8 @@ func TestDocumentIsStoredOnce(t *testing.T) {
 	events := stream(t, admin(t, url), nil)
 	sink := openSink(t, url, nil)
 	all := documents(1, 50)
-	send(t, sink, all...)
-	send(t, sink, all...)
+	relaytest.SendAtOnce(t, sink, all...)
+	relaytest.SendAtOnce(t, sink, all...)
 	info, err := events.Info(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -88,13 +89,13 @@ func TestManyDocuments(t *testing.T) {
 	stream(t, admin(t, url), func(c *jetstream.StreamConfig) { c.Storage = jetstream.MemoryStorage })
 	sink := openSink(t, url, nil)
 	all := documents(2, window+1500)
-	send(t, sink, all...)
+	relaytest.SendAtOnce(t, sink, all...)
 	if errs := sink.Send(t.Context(), nil); errs != nil {
 		t.Fatalf("no documents: %v", errs)
 	}
 	source := openSource(t, sourceConfig(url), wire.Native, 5000)
-	sameTexts(t, "order of the stream", ids(receive(t, source, len(all))), documentIDs(all))
-	nothing(t, source)
+	relaytest.SameIDs(t, "order of the stream", relaytest.IDs(relaytest.Take(t, source, len(all))), relaytest.DocumentIDs(all))
+	relaytest.Nothing(t, source)
 }
 
 func TestRejected(t *testing.T) {
@@ -141,7 +142,7 @@ func TestRejected(t *testing.T) {
 		}
 	}
 	letter := with(14, func(d *wire.Document) { d.Address = "" })
-	send(t, openSink(t, url, func(c *config.NATS) { c.Subject = "events.dead" }), letter) // to the only subject there is
+	relaytest.SendAtOnce(t, openSink(t, url, func(c *config.NATS) { c.Subject = "events.dead" }), letter) // to the only subject there is
 	if info, err := events.Info(t.Context()); err != nil || info.State.Msgs != 4 {
 		t.Fatalf("%+v, %v", info, err)
 	}
@@ -257,6 +258,6 @@ func TestServerIsKilled(t *testing.T) {
 		t.Fatalf("%d calls failed, although the server was killed", failures)
 	}
 	source := openSource(t, sourceConfig(server.url()), wire.Native, 500)
-	sameTexts(t, "stored", ids(receive(t, source, len(all))), documentIDs(all))
-	nothing(t, source)
+	relaytest.SameIDs(t, "stored", relaytest.IDs(relaytest.Take(t, source, len(all))), relaytest.DocumentIDs(all))
+	relaytest.Nothing(t, source)
 }
