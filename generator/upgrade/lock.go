@@ -45,7 +45,8 @@ func lockSQL(locks []lock) string {
 const lockAll = `do $do$
 declare
     v_patience int := (select s.setting from pg_catalog.pg_settings s where s.name = 'lock_timeout'); -- ms; 0: no end
-    v_first int[] := '{}'; -- the locks that could not be acquired, the last one first: most sessions come to them before they come to others
+    -- The lock that could not be acquired: the next attempt waits for it alone and releases it, the one after it tries all again.
+    v_in_vain int;
     v_holds bool;
     v_lock record;
 begin
@@ -63,7 +64,8 @@ begin
                           when c.relkind in ('r', 'p') then has_table_privilege(c.oid, 'update, delete, truncate')
                           else pg_has_role(c.relowner, 'usage')
                       end
-                order by t.background desc, array_position(v_first, t.no), t.no
+                  and t.no = coalesce(v_in_vain, t.no)
+                order by t.no
             loop
                 perform set_config('lock_timeout', case
                     when v_holds then least(nullif(v_patience, 0), 200)
@@ -79,13 +81,17 @@ begin
                 end if;
                 v_holds := v_holds or not v_lock.background;
             end loop;
-            perform set_config('lock_timeout', v_patience::text, true);
-            return;
+            if v_in_vain is null then
+                perform set_config('lock_timeout', v_patience::text, true);
+                return;
+            end if;
+            v_holds := true;
+            raise lock_not_available;
         exception when lock_not_available or deadlock_detected then -- all are released, so that the session that has the other one goes on
             if not v_holds then
                 raise;
             end if;
-            v_first := v_lock.no || array_remove(v_first, v_lock.no);
+            v_in_vain := case when v_in_vain is null then v_lock.no end;
         end;
     end loop;
     raise lock_not_available using message = format('%%s was never free together with all else that is upgraded', v_lock.relation);
