@@ -9,51 +9,35 @@ import (
 	"github.com/pgsluice/sluice/generator/render"
 )
 
-// drawing collects the boxes of the data flow; each is drawn once.
-type drawing struct {
-	*page.Picture
-	boxes map[string]int
-}
-
-func (d *drawing) box(id string, b page.Box) int {
-	if n, there := d.boxes[id]; there {
-		return n
-	}
-	d.boxes[id] = len(d.Boxes)
-	d.Boxes = append(d.Boxes, &b)
-	return d.boxes[id]
-}
-
-func (d *drawing) arrow(from, to int) {
-	d.Arrows = append(d.Arrows, page.Arrow{From: from, To: to})
-}
+// drawing has the boxes of the data flow.
+type drawing struct{ *page.Flow }
 
 // flow is the picture of who writes what, what is made of it, and who reads that.
 func (w *writer) flow() part {
-	d := &drawing{&page.Picture{Sideways: true}, map[string]int{}}
+	d := &drawing{page.NewFlow()}
 	for _, i := range w.Inboxes {
-		d.arrow(d.applications(w.writes()), d.inbox(i))
+		d.Arrow(d.applications(w.writes()), d.inbox(i))
 	}
 	for _, o := range w.EventOutboxes() {
-		d.arrow(d.applications(w.writes()), d.outbox(o))
+		d.Arrow(d.applications(w.writes()), d.outbox(o))
 	}
 	for _, t := range w.StreamTables {
 		to := d.streamTable(t)
 		for _, r := range w.readBy(t) {
-			d.arrow(w.source(d, r), to)
+			d.Arrow(w.source(d, r), to)
 		}
 		if t.Outbox != nil && t.Outbox.Asked {
-			d.arrow(to, d.outbox(*t.Outbox))
+			d.Arrow(to, d.outbox(*t.Outbox))
 		}
 	}
 	for _, g := range w.Groups {
-		to := d.box("group "+g.Name, page.Box{Kind: "group", Of: g.Name, Lines: []string{"poll, commit"}, Color: page.Violet, Link: "#" + anchor("group", g.Name)})
-		if from, there := d.boxes["outbox "+g.Outbox]; there {
-			d.arrow(from, to)
+		to := d.Box("group "+g.Name, page.Box{Kind: "group", Of: g.Name, Lines: []string{"poll, commit"}, Color: page.Violet, Link: "#" + anchor("group", g.Name)})
+		if from, there := d.Find("outbox " + g.Outbox); there {
+			d.Arrow(from, to)
 		}
 	}
 	for _, i := range w.Inboxes {
-		d.arrow(d.inbox(i), d.box("workers", page.Box{Kind: "workers", Lines: []string{"claim, mark"}}))
+		d.Arrow(d.inbox(i), d.Box("workers", page.Box{Kind: "workers", Lines: []string{"claim, mark"}}))
 	}
 	if len(d.Boxes) == 0 {
 		return part{}
@@ -74,11 +58,11 @@ func (w *writer) writes() string {
 }
 
 func (d *drawing) applications(does string) int {
-	return d.box("applications", page.Box{Kind: "applications", Lines: []string{does}})
+	return d.Box("applications", page.Box{Kind: "applications", Lines: []string{does}})
 }
 
 func (d *drawing) inbox(i render.Inbox) int {
-	return d.box("inbox "+i.Name, page.Box{Kind: "inbox", Of: i.Name, Lines: []string{"each message once"}, Color: page.Amber, Link: "#" + anchor("inbox", i.Name)})
+	return d.Box("inbox "+i.Name, page.Box{Kind: "inbox", Of: i.Name, Lines: []string{"each message once"}, Color: page.Amber, Link: "#" + anchor("inbox", i.Name)})
 }
 
 func (d *drawing) outbox(o render.Outbox) int {
@@ -86,7 +70,7 @@ func (d *drawing) outbox(o render.Outbox) int {
 	if !o.Event {
 		what = "changes"
 	}
-	return d.box("outbox "+o.Name, page.Box{Kind: "outbox", Of: o.Table.Name, Lines: []string{what}, Color: page.Rose, Link: "#" + anchor("outbox", o.Name)})
+	return d.Box("outbox "+o.Name, page.Box{Kind: "outbox", Of: o.Table.Name, Lines: []string{what}, Color: page.Rose, Link: "#" + anchor("outbox", o.Name)})
 }
 
 func (d *drawing) streamTable(t render.StreamTable) int {
@@ -101,7 +85,7 @@ func (d *drawing) streamTable(t render.StreamTable) int {
 	case t.Schedule == "calculated":
 		when = "as its readers need"
 	}
-	return d.box("relation "+t.ID(), page.Box{
+	return d.Box("relation "+t.ID(), page.Box{
 		Kind: "stream table", Of: t.ID(), Lines: []string{t.EffectiveMode + ", " + when}, Color: page.Green, Link: "#" + anchor("stream-table", t.ID()),
 	})
 }
@@ -122,7 +106,7 @@ func (w *writer) source(d *drawing, r render.Read) int {
 	if kind == "other" {
 		kind = "relation"
 	}
-	return d.box("relation "+r.ID(), page.Box{Kind: kind, Of: r.ID(), Color: page.Blue})
+	return d.Box("relation "+r.ID(), page.Box{Kind: kind, Of: r.ID(), Color: page.Blue})
 }
 
 // readBy lists the relations that a stream table reads.

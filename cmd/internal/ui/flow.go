@@ -18,31 +18,17 @@ const (
 // wide is as many columns as lines with figures have, so that boxes stay where they are while figures change.
 const wide = 26
 
-// drawing collects the boxes of the data flow; each is drawn once.
-type drawing struct {
-	*page.Picture
-	boxes map[string]int
-}
-
-func (d *drawing) box(id string, b page.Box) int {
-	if n, there := d.boxes[id]; there {
-		return n
-	}
-	d.boxes[id] = len(d.Boxes)
-	d.Boxes = append(d.Boxes, &b)
-	return d.boxes[id]
-}
-
-func (d *drawing) arrow(from, to int) { d.Arrows = append(d.Arrows, page.Arrow{From: from, To: to}) }
+// drawing has the boxes of the data flow.
+type drawing struct{ *page.Flow }
 
 // draw is the picture of how an extension's parts read each other, with their figures; empty if there are none.
 func draw(s *live.Status, f *live.Flow) string {
-	d := &drawing{&page.Picture{Sideways: true}, map[string]int{}}
+	d := &drawing{page.NewFlow()}
 	relations := map[string]int{} // boxes of relations that are read
 	for _, i := range s.Inboxes {
 		box := d.inbox(i)
-		d.arrow(d.box("producers", page.Box{Kind: "producers", Lines: figures("receive")}), box)
-		d.arrow(box, d.box("workers", page.Box{Kind: "workers", Lines: figures("claim, mark")}))
+		d.Arrow(d.Box("producers", page.Box{Kind: "producers", Lines: figures("receive")}), box)
+		d.Arrow(box, d.Box("workers", page.Box{Kind: "workers", Lines: figures("claim, mark")}))
 		relations[tableOf(f, i.Name)] = box
 	}
 	for _, t := range s.StreamTables {
@@ -53,9 +39,9 @@ func draw(s *live.Status, f *live.Flow) string {
 		box := d.outbox(o.Name, s.Outboxes)
 		outboxes[o.Outbox] = box
 		if from, there := relations[deref(o.StreamTable)]; there && o.StreamTable != nil {
-			d.arrow(from, box)
+			d.Arrow(from, box)
 		} else {
-			d.arrow(d.box("transactions", page.Box{Kind: "transactions", Lines: figures("publish")}), box)
+			d.Arrow(d.Box("transactions", page.Box{Kind: "transactions", Lines: figures("publish")}), box)
 		}
 		relations[o.Table] = box
 	}
@@ -66,15 +52,15 @@ func draw(s *live.Status, f *live.Flow) string {
 		}
 		from, known := relations[r.Relation]
 		if !known {
-			from = d.box("relation "+r.Relation, page.Box{Kind: "relation", Of: r.Relation, Color: page.Blue})
+			from = d.Box("relation "+r.Relation, page.Box{Kind: "relation", Of: r.Relation, Color: page.Blue})
 			relations[r.Relation] = from
 		}
-		d.arrow(from, to)
+		d.Arrow(from, to)
 	}
 	for _, g := range s.Groups {
 		to := d.group(g)
 		if from, there := outboxes[g.Outbox]; there {
-			d.arrow(from, to)
+			d.Arrow(from, to)
 		}
 	}
 	if len(d.Boxes) == 0 {
@@ -118,7 +104,7 @@ func (d *drawing) inbox(i live.InboxStatus) int {
 	case i.Health != "healthy":
 		color = bad
 	}
-	return d.box("inbox "+i.Name, page.Box{Kind: "inbox", Of: i.Name, Color: color, Link: link("inbox", i.Name),
+	return d.Box("inbox "+i.Name, page.Box{Kind: "inbox", Of: i.Name, Color: color, Link: link("inbox", i.Name),
 		Lines: figures(state, fmt.Sprintf("%d pending", i.Pending), fmt.Sprintf("%d dead letters", i.DeadLetters))})
 }
 
@@ -135,7 +121,7 @@ func (d *drawing) streamTable(t live.StreamTableStatus) int {
 	if t.Waiting != nil {
 		waiting = fmt.Sprintf("%d rows waiting", *t.Waiting)
 	}
-	return d.box("relation "+t.Name, page.Box{Kind: "stream table", Of: t.Name, Color: color, Link: link("stream_table", t.Name),
+	return d.Box("relation "+t.Name, page.Box{Kind: "stream table", Of: t.Name, Color: color, Link: link("stream_table", t.Name),
 		Lines: figures(t.Status+", "+t.EffectiveMode, live.Age(t.StalenessSeconds)+" old", waiting)})
 }
 
@@ -149,7 +135,7 @@ func (d *drawing) outbox(name string, all []live.OutboxStatus) int {
 			}
 		}
 	}
-	return d.box("outbox "+name, b)
+	return d.Box("outbox "+name, b)
 }
 
 func (d *drawing) group(g live.GroupStatus) int {
@@ -162,7 +148,7 @@ func (d *drawing) group(g live.GroupStatus) int {
 	case g.DeadLetters > 0 || g.Healthy < g.Consumers:
 		color = weak
 	}
-	return d.box("group "+g.Name, page.Box{Kind: "group", Of: g.Name, Color: color, Link: link("group", g.Name),
+	return d.Box("group "+g.Name, page.Box{Kind: "group", Of: g.Name, Color: color, Link: link("group", g.Name),
 		Lines: figures(state, fmt.Sprintf("%d rows behind", g.Lag), fmt.Sprintf("%d dead letters", g.DeadLetters))})
 }
 
