@@ -170,7 +170,7 @@ func tryAll(t *testing.T, h oracle.Hunt, most int, seed func(n uint64) (uint64, 
 		defer mutex.Unlock()
 		s, ok := seed(n)
 		n++
-		if n%500 == 0 {
+		if n%100 == 0 {
 			t.Log(all.String())
 		}
 		return s, ok && failures < most

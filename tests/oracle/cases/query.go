@@ -201,9 +201,7 @@ func (q *queries) distinct(depth int) result {
 	q.use("distinct")
 	s.distinct.Kids = append(s.distinct.Kids, leaf("", " distinct"))
 	q.outputs(s, terms, q.between(1, 3))
-	for i := range s.columns {
-		s.columns[i].sort = q.settled(s.columns[i].sort)
-	}
+	q.settle(s)
 	s.rows = min(s.rows, 20)
 	return s.result()
 }
@@ -214,6 +212,13 @@ func (b *builder) settled(sort string) string {
 		return "ratio"
 	}
 	return sort
+}
+
+// settle is for a query that keeps one of rows that are equal.
+func (b *builder) settle(s *selection) {
+	for i := range s.columns {
+		s.columns[i].sort = b.settled(s.columns[i].sort)
+	}
 }
 
 // constant reads no table.

@@ -32,9 +32,7 @@ func (q *queries) window(depth int) result {
 			}
 		}
 		s.distinct.Kids = append(s.distinct.Kids, leaf("", " distinct"))
-		for i := range s.columns {
-			s.columns[i].sort = q.settled(s.columns[i].sort)
-		}
+		q.settle(s)
 	}
 	return q.withClause(s, w)
 }
@@ -63,7 +61,7 @@ func (q *queries) ranked(depth int) result {
 		q.output(s, t.node.Clone(), t.sort, t.name, taken)
 	}
 	w := windows{queries: q, terms: terms, usable: usable}
-	s.outputs.Kids = append(s.outputs.Kids, leaf("", q.one("row_number()", "row_number()", "rank()", "dense_rank()")+" over ("+w.partition()+"order by "+w.total()+") as rn"))
+	s.outputs.Kids = append(s.outputs.Kids, leaf("", q.one("row_number()", "row_number()", "rank()", "dense_rank()")+" over ("+w.partition()+"order by "+w.total("")+") as rn"))
 	s.columns = append(s.columns, column{name: "rn", sort: "bigint"})
 	m := q.subquery(s.result())
 	outer := newSelection()
@@ -122,15 +120,25 @@ func (w *windows) partition() string {
 // certain is a partition and an order in which no two rows that differ have one place, always the same ones.
 func (w *windows) certain() (partition, order string) {
 	if w.order == "" {
-		w.by, w.order = w.partition(), "order by "+w.total()
+		w.by = w.partition()
+		w.order = "order by " + w.total(w.by)
 	}
 	return w.by, w.order
 }
 
-func (w *windows) total() string {
+// total is an order by all columns, and by the scales that expressions may show of numbers that are equal. One of the partition is in its usual order: PostgreSQL sorts partitions by the order that the same
+// OVER gives them, but not by that of a window made from a named one, and two sorts may leave equal rows in two orders.
+func (w *windows) total(partition string) string {
 	var names []string
 	for _, i := range w.Perm(len(w.usable)) {
-		names = append(names, w.usable[i].node.String()+w.one("", "", " desc", " nulls first"))
+		name := w.usable[i].node.String()
+		if !strings.Contains(partition, name) {
+			name += w.one("", "", " desc", " nulls first")
+		}
+		names = append(names, name)
+		if w.usable[i].sort == "scaled" {
+			names = append(names, "scale("+w.usable[i].node.String()+")")
+		}
 	}
 	return strings.Join(names, ", ")
 }

@@ -84,6 +84,7 @@ func (q *queries) top(depth int) (result, bool) {
 	}
 	s.tail.Kids = append(s.tail.Kids, leaf("", order+limit))
 	s.rows, s.most = 4, 6
+	q.settle(s)
 	// In parentheses, so that it may stand in a union.
 	r := s.result()
 	r.node = format("query", "(§)", r.node)
@@ -111,6 +112,7 @@ func (q *queries) distinctOn(depth int) (result, bool) {
 	}
 	s.tail.Kids = append(s.tail.Kids, leaf("", "\norder by "+q.positions(len(s.columns))))
 	s.rows = min(s.rows, 8)
+	q.settle(s)
 	return s.result(), true
 }
 
