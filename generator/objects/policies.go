@@ -68,7 +68,7 @@ func ofTenants(view render.Extension) map[render.Name]string {
 		return nil
 	}
 	ofID := "starts_with(event_id, " + view.Prefix() + ")"
-	ofIDs := fmt.Sprintf("%s and not exists (select from unnest(event_ids) u (id) where not starts_with(u.id, %s))", ofID, view.Prefix())
+	ofIDs := fmt.Sprintf("(select bool_and(starts_with(u.id, %s)) from unnest(event_ids) u (id))", view.Prefix())
 	return map[render.Name]string{
 		view.InInternal("pgt_inbox_retry_queue"): ofID,
 		view.InInternal("pgt_inbox_leases"):      ofIDs,

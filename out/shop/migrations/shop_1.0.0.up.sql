@@ -195,24 +195,19 @@ create index pgt_inbox_retry_due on pgtrickle_internal.pgt_inbox_retry_queue (in
 -- Leases of inbox_claim_lease, one row for messages that were leased together. A message is leased while its available_at is the row's
 -- until: any other claim, failure or replay changes that. So marks write a row only when none of its messages is leased any more.
 --
--- event_id: the first of them, with the moment. event_ids: all of them; null for one that a version before this one leased, whose id is
--- event_id.
+-- No two leases of an inbox end at the same moment, so that the end tells which one a message is in.
 -- attempts: how many leases in a row ended without a mark.
 create table pgtrickle_internal.pgt_inbox_leases (
     inbox_name text        collate "C" not null,
-    event_id   text        collate "C" not null,
-    lease_id   bigint      not null,
     until      timestamptz not null,
-    attempts   integer     not null default 1,
-    event_ids  text[]      collate "C",
-    primary key (inbox_name, event_id)
-) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+    lease_id   bigint      not null,
+    attempts   integer     not null,
+    event_ids  text[]      collate "C" not null,
+    primary key (inbox_name, until)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 -- The ends of a lease, by which marks tell its messages.
 create index pgt_inbox_leases_held on pgtrickle_internal.pgt_inbox_leases (inbox_name, lease_id);
-
--- No two leases of an inbox end at the same moment, so that the end tells which one a message is in.
-create unique index pgt_inbox_leases_until on pgtrickle_internal.pgt_inbox_leases (inbox_name, until) where event_ids is not null;
 
 -- The dead letters of inboxes, since when they are dead and whether an alert was sent.
 --
@@ -818,13 +813,14 @@ begin
             least((select s.value from pgtrickle_internal.pgt_setting('inbox_processed_retention_hours') s)::integer, 8766000))),
         coalesce(v_inbox.dead_letter_retention, make_interval(hours =>
             least((select s.value from pgtrickle_internal.pgt_setting('inbox_dlq_retention_hours') s)::integer, 8766000)));
+    -- Leases whose messages were marked without their id, or by several sessions at once, and those that others followed.
     if v_inbox.has_delay then
         execute format($sql$
             delete from pgtrickle_internal.pgt_inbox_leases l
             where l.inbox_name = $1 and (
                 select true
-                from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
-                join %s i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+                from generate_series(cardinality(l.event_ids), 1, -1) g (no)
+                join %s i on i.event_id = any (array[l.event_ids[g.no]])
                 where i.available_at = l.until and i.processed_at is null and i.retry_count < $2
                 limit 1
             ) is null
@@ -836,7 +832,8 @@ end;
 $function$;
 
 -- The frequent work of an inbox, if it is due and no other session is at it: counts, low watermark, retry queue, dead letters, alerts.
--- Writes pgt_tasks, pgt_inbox_progress, pgt_inbox_retry_queue, pgt_inbox_leases, the inbox, its sequences of attempts, pgt_inbox_dead;
+-- Reads pgt_inbox_leases; writes pgt_tasks, pgt_inbox_progress, pgt_inbox_retry_queue, the inbox, its sequences of attempts,
+-- pgt_inbox_dead;
 -- notifies pg_trickle_alert.
 create function pgtrickle_internal.pgt_inbox_tick(p_inbox text)
     returns void
@@ -928,7 +925,7 @@ begin
                 with worn as materialized (
                     select i.event_id
                     from pgtrickle_internal.pgt_inbox_leases l
-                    join %1$s i on i.event_id = any (coalesce(l.event_ids, array[l.event_id])) and i.available_at = l.until
+                    join %1$s i on i.event_id = any (l.event_ids) and i.available_at = l.until
                     where l.inbox_name = $1 and l.attempts >= $3 and l.until <= clock_timestamp()
                       and i.processed_at is null and i.retry_count < $2
                     for update of i skip locked
@@ -937,23 +934,6 @@ begin
                 $sql$, v_table)
             using p_inbox, v_inbox.max_retries, v_inbox.max_attempts, 'claimed ' || v_inbox.max_attempts ||
                 ' times, and neither processed nor failed';
-        end if;
-        if exists (
-            select from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.until <= clock_timestamp() and l.event_ids
-                is not null
-        ) then
-            execute format($sql$
-                delete from pgtrickle_internal.pgt_inbox_leases l
-                where l.inbox_name = $1 and l.until <= clock_timestamp() and l.event_ids is not null
-                  and (
-                      select true
-                      from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
-                      join %s i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
-                      where i.available_at = l.until and i.processed_at is null and i.retry_count < $2
-                      limit 1
-                  ) is null
-                $sql$, v_table)
-            using p_inbox, v_inbox.max_retries;
         end if;
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
@@ -1340,10 +1320,10 @@ begin
             if p_lease_id is not null then
                 delete from pgtrickle_internal.pgt_inbox_leases l
                 where l.inbox_name = 'order_events' and l.lease_id = p_lease_id
-                  and case when coalesce(l.event_ids, array[l.event_id]) = array[p_event_id] then true else (
+                  and case when l.event_ids = array[p_event_id] then true else (
                       select true
-                      from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
-                      join pgtrickle.order_events i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+                      from generate_series(cardinality(l.event_ids), 1, -1) g (no)
+                      join pgtrickle.order_events i on i.event_id = any (array[l.event_ids[g.no]])
                       where i.available_at = l.until and i.processed_at is null
                       limit 1
                   ) is null end;
@@ -1359,10 +1339,10 @@ begin
             if p_lease_id is not null then
                 delete from pgtrickle_internal.pgt_inbox_leases l
                 where l.inbox_name = 'payments' and l.lease_id = p_lease_id
-                  and case when coalesce(l.event_ids, array[l.event_id]) = array[p_event_id] then true else (
+                  and case when l.event_ids = array[p_event_id] then true else (
                       select true
-                      from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
-                      join pgtrickle.payments i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+                      from generate_series(cardinality(l.event_ids), 1, -1) g (no)
+                      join pgtrickle.payments i on i.event_id = any (array[l.event_ids[g.no]])
                       where i.available_at = l.until and i.processed_at is null
                       limit 1
                   ) is null end;
@@ -1408,10 +1388,10 @@ begin
             if p_lease_id is not null then
                 delete from pgtrickle_internal.pgt_inbox_leases l
                 where l.inbox_name = 'order_events' and l.lease_id = p_lease_id
-                  and case when coalesce(l.event_ids, array[l.event_id]) = p_event_ids then true else (
+                  and case when l.event_ids = p_event_ids then true else (
                       select true
-                      from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
-                      join pgtrickle.order_events i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+                      from generate_series(cardinality(l.event_ids), 1, -1) g (no)
+                      join pgtrickle.order_events i on i.event_id = any (array[l.event_ids[g.no]])
                       where i.available_at = l.until and i.processed_at is null
                       limit 1
                   ) is null end;
@@ -1427,10 +1407,10 @@ begin
             if p_lease_id is not null then
                 delete from pgtrickle_internal.pgt_inbox_leases l
                 where l.inbox_name = 'payments' and l.lease_id = p_lease_id
-                  and case when coalesce(l.event_ids, array[l.event_id]) = p_event_ids then true else (
+                  and case when l.event_ids = p_event_ids then true else (
                       select true
-                      from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
-                      join pgtrickle.payments i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+                      from generate_series(cardinality(l.event_ids), 1, -1) g (no)
+                      join pgtrickle.payments i on i.event_id = any (array[l.event_ids[g.no]])
                       where i.available_at = l.until and i.processed_at is null
                       limit 1
                   ) is null end;
@@ -1494,7 +1474,7 @@ begin
         perform pgtrickle_internal.pgt_require_marked(p_inbox, array[p_event_id], p_lease_id, null);
     elsif p_lease_id is not null then
         delete from pgtrickle_internal.pgt_inbox_leases l
-        where l.inbox_name = p_inbox and l.lease_id = p_lease_id and coalesce(l.event_ids, array[l.event_id]) = array[p_event_id];
+        where l.inbox_name = p_inbox and l.lease_id = p_lease_id and l.event_ids = array[p_event_id];
     end if;
     return v_failures;
 end;
@@ -1534,8 +1514,8 @@ create function pgtrickle_internal.pgt_lease(p_inbox text, p_event_ids text[], p
 as $function$
 begin
     loop
-        insert into pgtrickle_internal.pgt_inbox_leases (inbox_name, event_id, lease_id, until, attempts, event_ids)
-        values (p_inbox, left(p_event_ids[1], 600) || ' ' || extract(epoch from p_until), p_lease_id, p_until, p_attempts, p_event_ids)
+        insert into pgtrickle_internal.pgt_inbox_leases (inbox_name, until, lease_id, attempts, event_ids)
+        values (p_inbox, p_until, p_lease_id, p_attempts, p_event_ids)
         on conflict do nothing;
         exit when found;
         p_until := p_until + interval '1 microsecond';
@@ -1558,8 +1538,7 @@ begin
         select coalesce(l.attempts, 0) + 1, array_agg(i.event_id order by u.no)
         from unnest($2) with ordinality u (event_id, no)
         join %I.%I i on i.event_id = any (array[u.event_id])
-        left join pgtrickle_internal.pgt_inbox_leases l
-            on l.inbox_name = $1 and l.until = i.available_at and l.event_ids is not null
+        left join pgtrickle_internal.pgt_inbox_leases l on l.inbox_name = $1 and l.until = i.available_at
         group by 1
         $sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
         using p_inbox, p_event_ids
@@ -1700,8 +1679,8 @@ begin
         delete from pgtrickle_internal.pgt_inbox_leases l
         where l.inbox_name = $1 and l.lease_id = $2 and (
             select true
-            from generate_series(cardinality(coalesce(l.event_ids, array[l.event_id])), 1, -1) g (no)
-            join %s i on i.event_id = any (array[(coalesce(l.event_ids, array[l.event_id]))[g.no]])
+            from generate_series(cardinality(l.event_ids), 1, -1) g (no)
+            join %s i on i.event_id = any (array[l.event_ids[g.no]])
             where i.available_at = l.until and i.processed_at is null
             limit 1
         ) is null
@@ -2910,7 +2889,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '5925f9e839b4978ffa8016a9066c5ab2', 'plain');
+values ('shop', '1.0.0', '2cda02c790960e10d1d07a17297bba4d', 'plain');
 select pgtrickle.attach();
 
 commit;
