@@ -42,7 +42,7 @@ func (r *resolver) knownOfNothing(n *algebra.Aggregate, counts map[algebra.ColID
 
 // groupedByEqual groups by what equalities compare with columns beside.
 func (r *resolver) groupedByEqual(n *algebra.Aggregate, b *beside) bool {
-	pulled := correlation{computed: map[algebra.ColID]algebra.Scalar{}}
+	pulled := r.correlation()
 	b.groups, b.on = &algebra.Aggregate{Input: pulled.rows(n.Input), Keys: slices.Clone(n.Keys), Aggs: n.Aggs}, nil
 	for _, cond := range pulled.conds {
 		on, ok := r.keyed(b.groups, pulled.over(cond))

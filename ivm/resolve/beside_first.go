@@ -47,7 +47,7 @@ func (r *resolver) firstsByEqual(n algebra.Node) (b firstsOf, ok bool) {
 	if top == nil {
 		return b, false
 	}
-	pulled := correlation{computed: map[algebra.ColID]algebra.Scalar{}}
+	pulled := r.correlation()
 	groups := &algebra.Aggregate{Input: pulled.rows(top.Input)}
 	for _, cond := range pulled.conds {
 		c, keyed := r.keyed(groups, pulled.over(cond))

@@ -45,6 +45,16 @@ func (v valuesRead) over(n algebra.Node) algebra.Node {
 	})
 }
 
+// rowsByValues are the rows that a tree has for each of the values that it reads of what stands beside it, with these values. The conditions say which
+// belong to a row beside.
+func (r *resolver) rowsByValues(n algebra.Node) (rows algebra.Node, read valuesRead, on []algebra.Scalar, ok bool) {
+	if read, ok = r.valuesRead(n); !ok {
+		return nil, read, nil, false
+	}
+	rows, ok = r.under(&algebra.Distinct{Input: read.domain}, read.over(n))
+	return rows, read, read.same(n, read.values), ok
+}
+
 // same are the conditions by which rows that are made of the values, which are in columns, belong to a row beside.
 func (v valuesRead) same(rows algebra.Node, columns []algebra.ColID) (on []algebra.Scalar) {
 	strict := strictConditions(rows)

@@ -10,12 +10,19 @@ import (
 // correlation is what a subquery reads of the rows around it, pulled up: as conditions on a row of either, and columns of the subquery that are computed from
 // both.
 type correlation struct {
+	*resolver
 	conds    []algebra.Scalar
 	computed map[algebra.ColID]algebra.Scalar
+	any      bool // it only matters whether there is a row
+}
+
+func (r *resolver) correlation() correlation {
+	return correlation{resolver: r, computed: map[algebra.ColID]algebra.Scalar{}}
 }
 
 // up is the tree of a subquery of which it only matters whether there is a row, without what it reads of the rows around it.
 func (c *correlation) up(n algebra.Node) algebra.Node {
+	c.any = true
 	switch n := n.(type) {
 	case *algebra.Distinct: // one row of several that are alike will do
 		return c.up(n.Input)
@@ -25,7 +32,7 @@ func (c *correlation) up(n algebra.Node) algebra.Node {
 	return c.rows(n)
 }
 
-// rows is up for a tree whose rows are counted.
+// rows is up for a tree whose rows are counted, but for those of c.any.
 func (c *correlation) rows(n algebra.Node) algebra.Node {
 	switch n := n.(type) {
 	case *algebra.Project:
@@ -37,13 +44,26 @@ func (c *correlation) rows(n algebra.Node) algebra.Node {
 		}
 		return input
 	case *algebra.Join:
-		join := &algebra.Join{Left: c.rows(n.Left), Right: c.rows(n.Right)}
-		join.On = c.own(n.On, join.Columns())
-		return join
+		return c.join(n.Left, n.Right, n.On)
 	case *algebra.Semi:
+		if c.any && !n.Anti && slices.ContainsFunc(n.On, func(e algebra.Scalar) bool { return !within(e, append(n.Left.Columns(), n.Right.Columns()...)) }) {
+			return c.join(n.Left, n.Right, n.On) // a pair for each partner will do
+		}
 		return n.With([]algebra.Node{c.rows(n.Left), n.Right})
+	case *algebra.Aggregate:
+		var b beside
+		if !n.Global && c.groupedByEqual(n, &b) {
+			c.conds = append(c.conds, b.on...)
+			return b.groups
+		}
 	}
 	return n
+}
+
+func (c *correlation) join(left, right algebra.Node, on []algebra.Scalar) algebra.Node {
+	join := &algebra.Join{Left: c.rows(left), Right: c.rows(right)}
+	join.On = c.own(on, join.Columns())
+	return join
 }
 
 // own are the conditions that read columns of a tree only; the others are pulled up.
@@ -100,20 +120,6 @@ func (c *correlation) reads(id algebra.ColID) bool {
 		}
 	}
 	return slices.ContainsFunc(c.conds, reads)
-}
-
-// complete leaves in the right side what the conditions read, and reports whether nothing in it reads the rows around it any more.
-func (c *correlation) complete(n *algebra.Semi) bool {
-	if p, ok := n.Right.(*algebra.Project); ok {
-		only := &algebra.Project{Input: p.Input}
-		for _, item := range p.Items {
-			if slices.ContainsFunc(n.On, func(e algebra.Scalar) bool { return slices.Contains(e.Columns(), item.ID) }) {
-				only.Items = append(only.Items, item)
-			}
-		}
-		n.Right = only
-	}
-	return algebra.Verify(n.Right) == nil
 }
 
 func within(e algebra.Scalar, columns []algebra.ColID) bool {

@@ -33,9 +33,16 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 	} else if !j.On.IsZero() {
 		on, tests = r.onConditions(j, s)
 	}
-	node := r.beside(j.Right, j.Kind, left, right, on)
-	if !tests.IsZero() {
-		node = r.where(node, tests, s)
+	var node algebra.Node
+	switch {
+	case tests.IsZero():
+		node = r.beside(j.Right, j.Kind, left, right, on)
+	case j.Kind == sqltext.Inner:
+		node = r.where(r.beside(j.Right, j.Kind, left, right, on), tests, s)
+	case j.Kind == sqltext.Left:
+		node = r.leftTested(left, right, on, tests, s)
+	default:
+		node = r.leftTested(right, left, on, tests, s)
 	}
 	if outer, ok := node.(*algebra.Outer); ok {
 		r.checkPadded(j.Right.At(), outer)
@@ -49,11 +56,32 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 	return node, r.aliased(j, s)
 }
 
-// onConditions are the conditions of a join, and apart from them those of an inner join with subqueries, which may as well stand in WHERE.
+// leftTested are pairs of rows that conditions and tests leave, and with nulls the rows of left of which there is none: the tests are those of the rows of
+// right, which may read the row beside.
+func (r *resolver) leftTested(left, right algebra.Node, on []algebra.Scalar, tests sqltext.Expr, s *scope) algebra.Node {
+	tested := r.where(right, tests, s)
+	if !r.readsAny(tested, left) {
+		return &algebra.Outer{Left: left, Right: tested, On: on}
+	}
+	filtered := algebra.Rewrite(tested, func(n algebra.Node) algebra.Node { // before the tests, which so read few of the values of left
+		if n == right && len(on) > 0 {
+			return &algebra.Filter{Input: n, Conds: on}
+		}
+		return n
+	})
+	node, ok := r.leftUnder(left, filtered, nil)
+	if !ok {
+		r.full(tests.At(), "subquery in an expression", subqueryHint)
+		return &algebra.Outer{Left: left, Right: right, On: on}
+	}
+	return node
+}
+
+// onConditions are the conditions of a join, and apart from them those with subqueries.
 func (r *resolver) onConditions(j *sqltext.JoinRef, s *scope) (on []algebra.Scalar, tests sqltext.Expr) {
 	var plain, others []sqltext.Expr
 	for _, e := range j.On.Conjuncts() {
-		if j.Kind == sqltext.Inner && (hasSubquery(e) || r.tells(e)) {
+		if j.Kind != sqltext.Full && hasSubquery(e) || j.Kind == sqltext.Inner && r.tells(e) {
 			others = append(others, e)
 		} else {
 			plain = append(plain, e)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
-	"github.com/pgsluice/sluice/ivm/algebra/props"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -74,15 +73,12 @@ func (r *resolver) leftUnder(left, n algebra.Node, on []algebra.Scalar) (algebra
 	if len(on) > 0 {
 		rows = &algebra.Filter{Input: rows, Conds: on}
 	}
-	pulled := correlation{computed: map[algebra.ColID]algebra.Scalar{}}
-	none := &algebra.Semi{Left: left, Right: pulled.up(n), Anti: true}
-	none.On = slices.Clone(pulled.conds)
-	for _, c := range on {
-		none.On = append(none.On, pulled.over(c))
-	}
-	if !pulled.complete(none) {
+	partners, ok := r.partners(n, left)
+	if !ok {
 		return nil, false
 	}
+	partners.beside(left)
+	none := partners.test(&algebra.Semi{Left: left, On: on, Anti: true})
 	padded := &algebra.Project{Input: none, Items: algebra.Same(left.Columns())}
 	for _, id := range n.Columns() {
 		padded.Items = append(padded.Items, algebra.Item{ID: id, Expr: r.columns.Null(id)})
@@ -118,12 +114,6 @@ func (r *resolver) leftGroups(left, n algebra.Node, on []algebra.Scalar) (algebr
 	return outer, algebra.Verify(right) == nil
 }
 
-// readsAny reports whether a tree reads columns of another one, which it stands beside.
-func (r *resolver) readsAny(n, beside algebra.Node) bool {
-	columns := beside.Columns()
-	return slices.ContainsFunc(props.New(r.columns).Of(n).Outer, func(id algebra.ColID) bool { return slices.Contains(columns, id) })
-}
-
 // under are the rows of n, which may read columns of left, for each row of left. It is false where that is not computed row by row:
 //
 //	L × σ(X) = σ(L × X)    L × π(X) = π(L × X)    L × (X ⋈ Y) = (L × X) ⋈ Y    L × f(X) = f(L × X)    L × (X ⊎ Y) = L × X ⊎ L × Y
@@ -155,13 +145,16 @@ func (r *resolver) under(left, n algebra.Node) (algebra.Node, bool) {
 			input = &algebra.Filter{Input: input, Conds: n.On}
 		}
 		return input, ok
-	case *algebra.Semi, *algebra.Outer:
-		in := n.Inputs()
-		if outer, ok := n.(*algebra.Outer); ok && outer.Full || r.readsAny(in[1], left) {
+	case *algebra.Semi:
+		input, ok := r.under(left, n.Left)
+		if !ok {
 			return nil, false
 		}
-		input, ok := r.under(left, in[0])
-		return n.With([]algebra.Node{input, in[1]}), ok
+		right, ok := r.partners(n.Right, input)
+		right.beside(input)
+		return right.test(n.With([]algebra.Node{input, n.Right}).(*algebra.Semi)), ok
+	case *algebra.Outer:
+		return r.underOuter(left, n)
 	case *algebra.Union:
 		return r.underUnion(left, n)
 	case *algebra.Aggregate:
@@ -180,6 +173,27 @@ func (r *resolver) under(left, n algebra.Node) (algebra.Node, bool) {
 		return r.underValues(left, n), true
 	}
 	return nil, false
+}
+
+// underOuter is L × (X ⟕ Y) = (L × X) ⟕ Y, where Y is made for each of the values that it reads of L × X.
+func (r *resolver) underOuter(left algebra.Node, n *algebra.Outer) (algebra.Node, bool) {
+	if n.Full {
+		return nil, false
+	}
+	input, ok := r.under(left, n.Left)
+	if !ok {
+		return nil, false
+	}
+	if !r.readsAny(n.Right, input) {
+		return &algebra.Outer{Left: input, Right: n.Right, On: n.On}, true
+	}
+	rows, read, on, ok := r.rowsByValues(n.Right)
+	if !ok || slices.ContainsFunc(rows.Columns(), func(id algebra.ColID) bool { return r.columns.Info(id).Type == "" }) {
+		return nil, false
+	}
+	read.domain.Input = input
+	outer := &algebra.Outer{Left: input, Right: rows, On: slices.Concat(n.On, on)}
+	return &algebra.Project{Input: outer, Items: algebra.Same(slices.Concat(left.Columns(), n.Columns()))}, true
 }
 
 func (r *resolver) underUnion(left algebra.Node, n *algebra.Union) (algebra.Node, bool) {

@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
@@ -33,8 +32,11 @@ func (j *joining) marked(e sqltext.Expr, rel relation) (side, sqltext.Expr, bool
 	})
 	t := tested{expr: e, rel: rel}
 	t.sub, _ = bound.Expr.Subquery()
-	m := &marking{tested: t, pulled: correlation{computed: map[algebra.ColID]algebra.Scalar{}}, ok: true}
-	m.right = m.pulled.up(rel.node)
+	m := &marking{tested: t, ok: true}
+	var ok bool
+	if m.partners, ok = j.partners(rel.node, j.from); !ok {
+		return side{}, sqltext.Expr{}, false
+	}
 	short := j.short[e.SubqueryID()]
 	if !short && t.sub.Kind == sqltext.Any && j.from != nil {
 		m.neverNull = j.neverNull(j.from, t)
@@ -46,14 +48,13 @@ func (j *joining) marked(e sqltext.Expr, rel relation) (side, sqltext.Expr, bool
 	}
 	made.id = j.newColumn(algebra.Info{Name: string(t.sub.Kind), Type: "boolean", Equality: catalog.HashedEquality}, of(catalog.Shape{Kind: catalog.ValueShape}))
 	j.types[made.id] = "boolean"
-	return side{mark: made}, sqltext.Column(int(made.id)), true
+	return side{mark: made, domain: m.partners.domain}, sqltext.Column(int(made.id)), true
 }
 
 // marking makes the tests of a mark.
 type marking struct {
 	tested
-	pulled    correlation
-	right     algebra.Node
+	partners  partners
 	neverNull []algebra.ColID
 	ok        bool
 }
@@ -94,12 +95,11 @@ func (m *marking) some(cond sqltext.Expr) *algebra.Semi { return m.test(cond, fa
 func (m *marking) none(cond sqltext.Expr) *algebra.Semi { return m.test(cond, true) }
 
 func (m *marking) test(cond sqltext.Expr, anti bool) *algebra.Semi {
-	n := &algebra.Semi{Right: m.right, On: slices.Clone(m.pulled.conds), Anti: anti, NeverNull: m.neverNull}
+	n := &algebra.Semi{Anti: anti, NeverNull: m.neverNull}
 	for _, c := range cond.Conjuncts() {
-		n.On = append(n.On, m.pulled.over(algebra.Scalar{Expr: c}))
+		n.On = append(n.On, algebra.Scalar{Expr: c})
 	}
-	m.ok = m.ok && m.pulled.complete(n)
-	return n
+	return m.partners.test(n)
 }
 
 // over marks the rows of a tree. together: the kinds of rows stay one relation, as there are other marks, with whose kinds they would multiply.

@@ -84,8 +84,12 @@ func (j *joining) subquery(e sqltext.Expr, sub sqltext.Subquery) (relation, sqlt
 		}
 	}
 	if rel.open == nil {
-		if s, value, ok := j.sideOf(e, sub, rel); ok {
-			j.sides = append(j.sides, s)
+		at := j
+		if sub.Kind == sqltext.Scalar || sub.Kind == sqltext.Array {
+			at = j.around(rel.node)
+		}
+		if s, value, ok := at.sideOf(e, sub, rel); ok {
+			at.sides = append(at.sides, s)
 			if j.known == nil {
 				j.known = map[any]replacedWith{}
 			}
@@ -95,6 +99,33 @@ func (j *joining) subquery(e sqltext.Expr, sub sqltext.Subquery) (relation, sqlt
 	}
 	j.result.Full = slices.Insert(j.result.Full, reasons, subqueryReason(j.pos(max(0, e.At()))))
 	return rel, sqltext.Expr{}
+}
+
+// around is what binds the expressions that a subquery with a value belongs to: those of the innermost query around it whose rows it reads, as its value is the
+// same for all rows of queries between.
+func (j *joining) around(n algebra.Node) *joining {
+	at := j
+	for at.from != nil && !at.isRead(n) && j.readsAny(n, nil) && at.scope.outer != nil {
+		up := at.scope.outer.values
+		if up == nil || up.from == nil {
+			break
+		}
+		at = up
+	}
+	return at
+}
+
+// isRead reports whether a tree reads the rows, or what is joined to them.
+func (j *joining) isRead(n algebra.Node) bool {
+	return slices.ContainsFunc(props.New(j.columns).Of(n).Outer, j.scope.owns) || j.readsAny(n, j.from) ||
+		slices.ContainsFunc(j.sides, func(s side) bool { return s.node != nil && j.readsAny(n, s.node) })
+}
+
+// query is resolver.query for a subquery in an expression that is bound.
+func (j *joining) query(q sqltext.Query, s *scope) relation {
+	defer func(values *joining) { s.values = values }(s.values)
+	s.values = j
+	return j.resolver.query(q, s)
 }
 
 // below is what binds expressions over the rows that are grouped; nothing is known of others.
@@ -157,7 +188,7 @@ func (j *joining) side(rel relation) (s side, value sqltext.Expr, ok bool) {
 
 // single is a subquery that has a row at most, as its conditions compare a key of a table with the rows around.
 func (j *joining) single(rel relation) (s side, value sqltext.Expr, ok bool) {
-	pulled := correlation{computed: map[algebra.ColID]algebra.Scalar{}}
+	pulled := j.correlation()
 	node := pulled.rows(rel.node)
 	columns := node.Columns()
 	for i := range pulled.conds {
@@ -183,11 +214,11 @@ func (j *joining) single(rel relation) (s side, value sqltext.Expr, ok bool) {
 			return computed.Expr, algebra.ColID(id) == rel.ids[0]
 		})
 	}
-	semi := &algebra.Semi{Right: node, On: append([]algebra.Scalar{{Expr: value}}, s.on...)}
-	if !pulled.complete(semi) || slices.ContainsFunc(semi.Right.Columns(), func(id algebra.ColID) bool { return j.columns.Info(id).Type == "" }) {
+	found := partners{pulled: pulled, rows: node}.test(&algebra.Semi{On: []algebra.Scalar{{Expr: value}}}).Right
+	if j.readsAny(found, j.from) || slices.ContainsFunc(found.Columns(), func(id algebra.ColID) bool { return j.columns.Info(id).Type == "" }) {
 		return side{}, value, false
 	}
-	s.node = semi.Right
+	s.node = found
 	return s, value, true
 }
 

@@ -18,6 +18,7 @@ type scope struct {
 	open    bool      // holds a table whose columns are not known: any name may be one
 	order   *ordering // in which its rows come
 	windows []sqltext.Window
+	values  *joining // binds the expression whose subquery is being resolved
 }
 
 // namedTable is an item of FROM under the name that it goes by.

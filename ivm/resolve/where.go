@@ -31,7 +31,7 @@ func (r *resolver) where(node algebra.Node, cond sqltext.Expr, s *scope) algebra
 			if inner.SubqueryID() != test.expr.SubqueryID() {
 				return values.subquery(inner, sub)
 			}
-			test.rel = r.query(sub.Query, s)
+			test.rel = values.query(sub.Query, s)
 			return test.rel, sqltext.Expr{}
 		})
 		if at, ok := testOf(bound.Expr); ok {
@@ -78,14 +78,14 @@ func testOf(e sqltext.Expr) (tested, bool) {
 	return tested{expr: e, negated: negated, sub: sub}, ok && (sub.Kind == sqltext.Exists || sub.Kind == sqltext.Any || sub.Kind == sqltext.All)
 }
 
-// semi is the semi-join or anti-join that keeps the rows of left for which the condition is true; nil for one whose subquery reads the rows around it in
-// other places than its conditions. In a condition that must be true, NOT IN asks that no comparison is true or null, and x > ALL that each is true.
+// semi is the semi-join or anti-join that keeps the rows of left for which the condition is true; nil for one that is not followed. In a condition that must be
+// true, NOT IN asks that no comparison is true or null, and x > ALL that each is true.
 func (r *resolver) semi(left algebra.Node, t tested) algebra.Node {
-	pulled, rows := correlation{computed: map[algebra.ColID]algebra.Scalar{}}, t.rel.node
+	rows := t.rel.node
 	if t.sub.Kind == sqltext.Exists {
 		rows = unlimited(rows)
 	}
-	n := &algebra.Semi{Left: left, Right: pulled.up(rows), On: pulled.conds, Anti: t.negated != (t.sub.Kind == sqltext.All)}
+	n := &algebra.Semi{Left: left, Anti: t.negated != (t.sub.Kind == sqltext.All)}
 	if t.sub.Kind != sqltext.Exists {
 		compared, ok := t.compared()
 		if !ok {
@@ -97,13 +97,15 @@ func (r *resolver) semi(left algebra.Node, t tested) algebra.Node {
 			}
 		}
 		for _, c := range compared.Conjuncts() {
-			n.On = append(n.On, pulled.over(algebra.Scalar{Expr: c}))
+			n.On = append(n.On, algebra.Scalar{Expr: c})
 		}
 	}
-	if !pulled.complete(n) {
+	right, ok := r.partners(rows, left)
+	if !ok {
 		return nil
 	}
-	return n
+	right.beside(left)
+	return right.test(n)
 }
 
 // unlimited is a relation that has a row where another one has: there is a first one where there is any.
