@@ -34,6 +34,7 @@ type queries struct {
 	ctes    []*relation
 	named   bool // every column gets a name
 	aliases int
+	tests   int // within each other, around what is being made
 }
 
 func (g *generator) queries(r random, streams []*relation) *queries {

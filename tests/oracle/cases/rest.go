@@ -47,6 +47,12 @@ func (q *queries) outerJoin(_ *selection, a, b member) (member, bool) {
 	if q.chance(25) && kind != "full join" {
 		on.Kids = append(on.Kids, q.filter(append(slices.Clone(a.terms), b.terms...), 0))
 	}
+	if q.chance(10) && kind != "full join" {
+		if test := q.test(append(slices.Clone(a.terms), b.terms...)); test != nil {
+			q.use("test in outer join")
+			on.Kids = append(on.Kids, test)
+		}
+	}
 	m := joined(format("from", "§\n  "+kind+" §§", a.node, b.node, on), a, b, 12)
 	m.rows = max(m.rows, a.rows, b.rows)
 	return m, true

@@ -23,7 +23,25 @@ func (q *queries) below(outer scope, correlated bool) (m member, where *node, ok
 	if q.chance(30) {
 		where.Kids = append(where.Kids, q.filter(m.terms, 0))
 	}
+	if q.chance(15) && q.tests < 2 && !slices.ContainsFunc(m.terms, term.unqualified) {
+		q.tests++
+		within := m.terms
+		if correlated {
+			within = slices.Concat(outer, within)
+		}
+		if test := q.test(within); test != nil {
+			q.use("nested test")
+			where.Kids = append(where.Kids, test)
+		}
+		q.tests--
+	}
 	return m, where, true
+}
+
+// ofGroups has a subquery read some groups of its rows, by a column of it: where it is shown, that is what is shown.
+func (q *queries) ofGroups(by *node) *node {
+	q.use("groups in test")
+	return format("", " group by §"+q.one("", " having count(*) > 1", " having count(*) = 1"), by)
 }
 
 // subqueryFilter adds a condition with a subquery.
@@ -50,16 +68,18 @@ func (q *queries) exists(terms scope) *node {
 		return nil
 	}
 	word := q.one("exists", "not exists")
-	n := format("bool", word+" (select 1 from §§)", m.node, where)
 	q.use(word)
-	return n
+	if usable := m.terms.usable(); len(usable) > 0 && q.chance(15) {
+		return format("bool", word+" (select 1 from §§§)", m.node, where, q.ofGroups(pick(q.random, usable).node.Clone()))
+	}
+	return format("bool", word+" (select 1 from §§)", m.node, where)
 }
 
 // in compares with all rows of a subquery, which may have nulls.
 func (q *queries) in(terms scope) *node {
-	m, where, _ := q.below(terms, false)
+	m, where, ok := q.below(terms, q.chance(20))
 	both := pairs(terms, m.terms)
-	if len(both) == 0 {
+	if !ok || len(both) == 0 {
 		return nil
 	}
 	p := pick(q.random, both)
@@ -67,6 +87,9 @@ func (q *queries) in(terms scope) *node {
 	q.use(word)
 	if word == "not in" {
 		where.Kids = append(where.Kids, format("bool", "§ > "+q.comparable(p[1].sort), p[1].node.Clone()))
+	}
+	if q.chance(15) {
+		return format("bool", "§ "+word+" (select § from §§§)", p[0].node.Clone(), p[1].node.Clone(), m.node, where, q.ofGroups(p[1].node.Clone()))
 	}
 	return format("bool", "§ "+word+" (select § from §§)", p[0].node.Clone(), p[1].node.Clone(), m.node, where)
 }
