@@ -23,6 +23,10 @@ func (c *Checker) operation(f sqltext.Form) string {
 		if len(f.Parts) == 2 && rowOf(f.Parts[0]) != nil && rowOf(f.Parts[1]) != nil {
 			return c.rows(f)
 		}
+		if sub, ok := rowSubquery(f); ok {
+			c.compared(sub, c.Subquery(f.Parts[1]))
+			return Boolean
+		}
 		if len(f.Parts) == 1 {
 			return c.prefix(f.Operator, c.operand(f.Parts[0]))
 		}
@@ -61,6 +65,16 @@ func rowOf(e sqltext.Expr) []sqltext.Expr {
 		return f.Parts
 	}
 	return nil
+}
+
+// rowSubquery is the subquery of ROW(…) = (SELECT …), with what its row is compared with.
+func rowSubquery(f sqltext.Form) (sqltext.Subquery, bool) {
+	if len(f.Parts) != 2 || rowOf(f.Parts[0]) == nil {
+		return sqltext.Subquery{}, false
+	}
+	sub, ok := f.Parts[1].Subquery()
+	sub.Test, sub.Operator = f.Parts[0], f.Operator
+	return sub, ok && sub.Kind == sqltext.Scalar
 }
 
 // rows compares two rows value by value.
