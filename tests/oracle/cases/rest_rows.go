@@ -17,7 +17,7 @@ func (q *queries) wholeRow(int) (result, bool) {
 		}
 	}
 	keys := from.terms.usable().which(func(t term) bool { return t.sort != rowSort })
-	if len(keys) == 0 || slices.ContainsFunc(from.terms, func(t term) bool { return t.name == m.alias }) { // it would be that column
+	if len(keys) == 0 || q.isColumn(m.alias) {
 		return result{}, false
 	}
 	q.use("whole row")
@@ -54,6 +54,11 @@ func (q *queries) wholeRow(int) (result, bool) {
 	return s.result(), true
 }
 
+// isColumn reports whether a whole row under a name would be the column of that name, which a query around may have, too.
+func (q *queries) isColumn(name string) bool {
+	return slices.ContainsFunc(q.g.columns, func(c column) bool { return c.name == name })
+}
+
 // rowFields reads fields of rows that a subquery has as values.
 func (q *queries) rowFields(int) (result, bool) {
 	r := q.table()
@@ -61,7 +66,7 @@ func (q *queries) rowFields(int) (result, bool) {
 		return result{}, false
 	}
 	s, m, outer := newSelection(), q.reading(r), q.alias()
-	if slices.ContainsFunc(r.columns, func(c column) bool { return c.name == m.alias }) { // it would be that column
+	if q.isColumn(m.alias) {
 		return result{}, false
 	}
 	q.use("fields of a row")
