@@ -23,12 +23,6 @@ func (r *resolver) correlation() correlation {
 // up is the tree of a subquery of which it only matters whether there is a row, without what it reads of the rows around it.
 func (c *correlation) up(n algebra.Node) algebra.Node {
 	c.any = true
-	switch n := n.(type) {
-	case *algebra.Distinct: // one row of several that are alike will do
-		return c.up(n.Input)
-	case *algebra.Project:
-		return c.project(n)
-	}
 	return c.rows(n)
 }
 
@@ -37,6 +31,10 @@ func (c *correlation) rows(n algebra.Node) algebra.Node {
 	switch n := n.(type) {
 	case *algebra.Project:
 		return c.project(n)
+	case *algebra.Distinct:
+		if c.any { // one row of several that are alike will do
+			return c.rows(n.Input)
+		}
 	case *algebra.Filter:
 		input := c.rows(n.Input)
 		if own := c.own(n.Conds, input.Columns()); len(own) > 0 {
@@ -50,6 +48,10 @@ func (c *correlation) rows(n algebra.Node) algebra.Node {
 			return c.join(n.Left, n.Right, n.On) // a pair for each partner will do
 		}
 		return n.With([]algebra.Node{c.rows(n.Left), n.Right})
+	case *algebra.Union:
+		if u, ok := c.union(n); ok {
+			return u
+		}
 	case *algebra.Aggregate:
 		var b beside
 		if !n.Global && c.groupedByEqual(n, &b) {
@@ -64,6 +66,47 @@ func (c *correlation) join(left, right algebra.Node, on []algebra.Scalar) algebr
 	join := &algebra.Join{Left: c.rows(left), Right: c.rows(right)}
 	join.On = c.own(on, join.Columns())
 	return join
+}
+
+// union has a column more for each expression around that all parts compare with theirs by equalities, of one type.
+func (c *correlation) union(n *algebra.Union) (algebra.Node, bool) {
+	u := &algebra.Union{Cols: slices.Clone(n.Cols), Mixed: n.Mixed}
+	var around []algebra.Scalar
+	var types []string
+	for i, b := range n.From {
+		pulled := c.correlation()
+		pulled.any = c.any
+		groups := &algebra.Aggregate{Input: pulled.rows(b.Input)} // of which only the keys are wanted
+		if len(pulled.conds) == 0 || len(pulled.computed) > 0 || i > 0 && len(pulled.conds) != len(around) {
+			return nil, false
+		}
+		of := algebra.Branch{Cols: slices.Clone(b.Cols)}
+		for at, cond := range pulled.conds {
+			on, ok := c.keyed(groups, cond)
+			if !ok || len(groups.Keys) != at+1 {
+				return nil, false
+			}
+			key := groups.Keys[at]
+			_, other, _ := on.Expr.Equality()
+			typ, info := c.typeOf(key.Expr), c.columns.InfoOf(key.Expr)
+			if info.Varied || info.Any {
+				return nil, false
+			}
+			if i == 0 {
+				around, types = append(around, algebra.Scalar{Expr: other}), append(types, typ)
+				u.Cols = append(u.Cols, c.columns.New(info))
+			} else if !sqltext.Equal(around[at].Expr, other) || types[at] != typ {
+				return nil, false
+			}
+			of.Cols = append(of.Cols, key.ID)
+		}
+		of.Input = &algebra.Project{Input: groups.Input, Items: append(algebra.Same(b.Cols), groups.Keys...)}
+		u.From = append(u.From, of)
+	}
+	for at, e := range around {
+		c.conds = append(c.conds, algebra.Scalar{Expr: sqltext.Equals(sqltext.Column(int(u.Cols[len(n.Cols)+at])), e.Expr)})
+	}
+	return u, true
 }
 
 // own are the conditions that read columns of a tree only; the others are pulled up.

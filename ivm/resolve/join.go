@@ -59,22 +59,46 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 // leftTested are pairs of rows that conditions and tests leave, and with nulls the rows of left of which there is none: the tests are those of the rows of
 // right, which may read the row beside.
 func (r *resolver) leftTested(left, right algebra.Node, on []algebra.Scalar, tests sqltext.Expr, s *scope) algebra.Node {
-	tested := r.where(right, tests, s)
+	values := &joining{resolver: r, scope: s, from: right, beside: &joining{resolver: r, scope: s, from: left}}
+	tested, conds := conditions(values.where(tests))
+	plain := slices.Concat(left.Columns(), right.Columns())
+	on, left = append(on, conds...), attach(left, values.beside.sides)
 	if !r.readsAny(tested, left) {
 		return &algebra.Outer{Left: left, Right: tested, On: on}
 	}
+	var first, last []algebra.Scalar
+	for _, c := range on {
+		if within(c, plain) {
+			first = append(first, c)
+		} else {
+			last = append(last, c) // it reads a value of a subquery
+		}
+	}
 	filtered := algebra.Rewrite(tested, func(n algebra.Node) algebra.Node { // before the tests, which so read few of the values of left
-		if n == right && len(on) > 0 {
-			return &algebra.Filter{Input: n, Conds: on}
+		if n == right && len(first) > 0 {
+			return &algebra.Filter{Input: n, Conds: first}
 		}
 		return n
 	})
-	node, ok := r.leftUnder(left, filtered, nil)
+	node, ok := r.leftUnder(left, filtered, last)
 	if !ok {
 		r.full(tests.At(), "subquery in an expression", subqueryHint)
-		return &algebra.Outer{Left: left, Right: right, On: on}
+		return &algebra.Outer{Left: left, Right: tested, On: on}
 	}
 	return node
+}
+
+// conditions are what filters ask of the rows of a tree, apart from the tests of the rows.
+func conditions(n algebra.Node) (tested algebra.Node, conds []algebra.Scalar) {
+	switch n := n.(type) {
+	case *algebra.Filter:
+		tested, conds = conditions(n.Input)
+		return tested, append(conds, n.Conds...)
+	case *algebra.Semi:
+		tested, conds = conditions(n.Left)
+		return n.With([]algebra.Node{tested, n.Right}), conds
+	}
+	return n, nil
 }
 
 // onConditions are the conditions of a join, and apart from them those with subqueries.

@@ -19,6 +19,7 @@ type joining struct {
 	rows   *joining             // of the rows that aggregates take, where the expressions are over groups
 	short  map[any]bool         // subqueries whose result may be false where it is null
 	known  map[any]replacedWith // by their ids
+	beside *joining             // of the rows that those of an outer join are joined to
 	clock  algebra.ColID        // the moment of a refresh, where an expression reads it; 0: none does
 	clause string
 }
@@ -105,8 +106,11 @@ func (j *joining) subquery(e sqltext.Expr, sub sqltext.Subquery) (relation, sqlt
 // same for all rows of queries between.
 func (j *joining) around(n algebra.Node) *joining {
 	at := j
-	for at.from != nil && !at.isRead(n) && j.readsAny(n, nil) && at.scope.outer != nil {
-		up := at.scope.outer.values
+	for at.from != nil && !at.isRead(n) && j.readsAny(n, nil) {
+		up := at.beside
+		if up == nil && at.scope.outer != nil {
+			up = at.scope.outer.values
+		}
 		if up == nil || up.from == nil {
 			break
 		}
@@ -117,8 +121,9 @@ func (j *joining) around(n algebra.Node) *joining {
 
 // isRead reports whether a tree reads the rows, or what is joined to them.
 func (j *joining) isRead(n algebra.Node) bool {
-	return slices.ContainsFunc(props.New(j.columns).Of(n).Outer, j.scope.owns) || j.readsAny(n, j.from) ||
-		slices.ContainsFunc(j.sides, func(s side) bool { return s.node != nil && j.readsAny(n, s.node) })
+	return slices.ContainsFunc(props.New(j.columns).Of(n).Outer, func(id algebra.ColID) bool {
+		return j.scope.owns(id) && (j.beside == nil || !slices.Contains(j.beside.from.Columns(), id))
+	}) || slices.ContainsFunc(j.sides, func(s side) bool { return s.node != nil && j.readsAny(n, s.node) })
 }
 
 // query is resolver.query for a subquery in an expression that is bound.

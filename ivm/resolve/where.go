@@ -10,9 +10,14 @@ import (
 
 // where keeps the rows for which a condition is true. Those of its conjuncts that look for a row of a subquery become semi-joins and anti-joins.
 func (r *resolver) where(node algebra.Node, cond sqltext.Expr, s *scope) algebra.Node {
+	return (&joining{resolver: r, scope: s, from: node}).where(cond)
+}
+
+func (values *joining) where(cond sqltext.Expr) algebra.Node {
+	r, s, node := values.resolver, values.scope, values.from
+	values.short, values.clause = map[any]bool{}, "WHERE"
 	var all, plain, early []algebra.Scalar
 	var tests []tested
-	values := &joining{resolver: r, scope: s, from: node, short: map[any]bool{}, clause: "WHERE"}
 	for _, e := range cond.Conjuncts() {
 		test, ok := testOf(e)
 		if !ok {
