@@ -60,7 +60,7 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 // right, which may read the row beside.
 func (r *resolver) leftTested(left, right algebra.Node, on []algebra.Scalar, tests sqltext.Expr, s *scope) algebra.Node {
 	values := &joining{resolver: r, scope: s, from: right, beside: &joining{resolver: r, scope: s, from: left}}
-	tested, conds := conditions(values.where(tests))
+	tested, conds := conditions(values.where(tests), right)
 	plain := slices.Concat(left.Columns(), right.Columns())
 	on, left = append(on, conds...), attach(left, values.beside.sides)
 	if !r.readsAny(tested, left) {
@@ -88,14 +88,17 @@ func (r *resolver) leftTested(left, right algebra.Node, on []algebra.Scalar, tes
 	return node
 }
 
-// conditions are what filters ask of the rows of a tree, apart from the tests of the rows.
-func conditions(n algebra.Node) (tested algebra.Node, conds []algebra.Scalar) {
+// conditions are what filters ask of rows, apart from the other tests of these.
+func conditions(n, rows algebra.Node) (tested algebra.Node, conds []algebra.Scalar) {
+	if n == rows {
+		return n, nil
+	}
 	switch n := n.(type) {
 	case *algebra.Filter:
-		tested, conds = conditions(n.Input)
+		tested, conds = conditions(n.Input, rows)
 		return tested, append(conds, n.Conds...)
 	case *algebra.Semi:
-		tested, conds = conditions(n.Left)
+		tested, conds = conditions(n.Left, rows)
 		return n.With([]algebra.Node{tested, n.Right}), conds
 	}
 	return n, nil
