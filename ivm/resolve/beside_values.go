@@ -45,14 +45,34 @@ func (v valuesRead) over(n algebra.Node) algebra.Node {
 	})
 }
 
-// rowsByValues are the rows that a tree has for each of the values that it reads of what stands beside it, with these values. The conditions say which
-// belong to a row beside.
-func (r *resolver) rowsByValues(n algebra.Node) (rows algebra.Node, read valuesRead, on []algebra.Scalar, ok bool) {
-	if read, ok = r.valuesRead(n); !ok {
-		return nil, read, nil, false
+// rowsByValues are the rows that a tree has for each of the values that it reads of what stands beside it, with these values, and the conditions by which they
+// belong to a row of left, which stands beside it. They are made of a copy of left: in SQL, a column of it within would hide the one outside.
+func (r *resolver) rowsByValues(n, left algebra.Node) (rows algebra.Node, on []algebra.Scalar, ok bool) {
+	read, ok := r.valuesRead(n)
+	if !ok || !copyable(left) {
+		return nil, nil, false
+	}
+	copied, as := algebra.Copy(left, r.columns)
+	read.domain.Input = copied
+	for i, item := range read.domain.Items {
+		read.domain.Items[i].Expr = item.Expr.Renamed(as)
 	}
 	rows, ok = r.under(&algebra.Distinct{Input: read.domain}, read.over(n))
-	return rows, read, read.same(n, read.values), ok
+	return rows, read.same(n, read.values), ok
+}
+
+// copyable reports whether a tree is whole, and has no recursion.
+func copyable(n algebra.Node) bool {
+	if n == nil {
+		return false
+	}
+	if _, is := n.(*algebra.Recursion); is {
+		return false
+	}
+	if p, is := n.(*algebra.Project); is && p.Input == nil { // a domain, of which only the columns are known yet
+		return false
+	}
+	return !slices.ContainsFunc(n.Inputs(), func(in algebra.Node) bool { return !copyable(in) })
 }
 
 // same are the conditions by which rows that are made of the values, which are in columns, belong to a row beside.

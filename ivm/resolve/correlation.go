@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -135,22 +136,27 @@ func (c *correlation) over(e algebra.Scalar) algebra.Scalar {
 	})}
 }
 
-// project passes on what is pulled up besides its own columns.
+// project passes on what is pulled up of its input besides its own columns. What is pulled up of other trees may read the same columns there, of rows that
+// stand in both.
 func (c *correlation) project(n *algebra.Project) algebra.Node {
-	input := c.rows(n.Input)
+	of := c.correlation()
+	of.any = c.any
+	input := of.rows(n.Input)
 	p := &algebra.Project{Input: input}
 	for _, item := range n.Items {
-		if item.Expr = c.over(item.Expr); within(item.Expr, input.Columns()) {
+		if item.Expr = of.over(item.Expr); within(item.Expr, input.Columns()) {
 			p.Items = append(p.Items, item)
 		} else {
-			c.computed[item.ID] = item.Expr
+			of.computed[item.ID] = item.Expr
 		}
 	}
 	for _, id := range input.Columns() {
-		if c.reads(id) && !slices.Contains(p.Columns(), id) {
+		if of.reads(id) && !slices.Contains(p.Columns(), id) {
 			p.Items = append(p.Items, algebra.Item{ID: id, Expr: algebra.Ref(id)})
 		}
 	}
+	c.conds = append(c.conds, of.conds...)
+	maps.Copy(c.computed, of.computed)
 	return p
 }
 

@@ -74,18 +74,31 @@ func (r *resolver) leftTested(left, right algebra.Node, on []algebra.Scalar, tes
 			last = append(last, c) // it reads a value of a subquery
 		}
 	}
-	filtered := algebra.Rewrite(tested, func(n algebra.Node) algebra.Node { // before the tests, which so read few of the values of left
-		if n == right && len(first) > 0 {
-			return &algebra.Filter{Input: n, Conds: first}
-		}
-		return n
-	})
-	node, ok := r.leftUnder(left, filtered, last)
+	if len(first) > 0 { // before the tests, which so read few of the values of left
+		tested = inPlace(tested, right, &algebra.Filter{Input: right, Conds: first})
+	}
+	node, ok := r.leftUnder(left, tested, last)
 	if !ok {
 		r.full(tests.At(), "subquery in an expression", subqueryHint)
 		return &algebra.Outer{Left: left, Right: tested, On: on}
 	}
 	return node
+}
+
+// inPlace has a tree stand where the rows do of which another one tests, or what stands beside them.
+func inPlace(n, rows, other algebra.Node) algebra.Node {
+	if n == rows {
+		return other
+	}
+	inputs := n.Inputs()
+	if _, isUnion := n.(*algebra.Union); !isUnion {
+		inputs[0] = inPlace(inputs[0], rows, other)
+		return n.With(inputs)
+	}
+	for i := range inputs {
+		inputs[i] = inPlace(inputs[i], rows, other)
+	}
+	return n.With(inputs)
 }
 
 // conditions are what filters ask of rows, apart from the other tests of these.

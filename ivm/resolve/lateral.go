@@ -77,7 +77,6 @@ func (r *resolver) leftUnder(left, n algebra.Node, on []algebra.Scalar) (algebra
 	if !ok {
 		return nil, false
 	}
-	partners.beside(left)
 	none := partners.test(&algebra.Semi{Left: left, On: on, Anti: true})
 	padded := &algebra.Project{Input: none, Items: algebra.Same(left.Columns())}
 	for _, id := range n.Columns() {
@@ -151,7 +150,6 @@ func (r *resolver) under(left, n algebra.Node) (algebra.Node, bool) {
 			return nil, false
 		}
 		right, ok := r.partners(n.Right, input)
-		right.beside(input)
 		return right.test(n.With([]algebra.Node{input, n.Right}).(*algebra.Semi)), ok
 	case *algebra.Outer:
 		return r.underOuter(left, n)
@@ -187,11 +185,10 @@ func (r *resolver) underOuter(left algebra.Node, n *algebra.Outer) (algebra.Node
 	if !r.readsAny(n.Right, input) {
 		return &algebra.Outer{Left: input, Right: n.Right, On: n.On}, true
 	}
-	rows, read, on, ok := r.rowsByValues(n.Right)
+	rows, on, ok := r.rowsByValues(n.Right, input)
 	if !ok || slices.ContainsFunc(rows.Columns(), func(id algebra.ColID) bool { return r.columns.Info(id).Type == "" }) {
 		return nil, false
 	}
-	read.domain.Input = input
 	outer := &algebra.Outer{Left: input, Right: rows, On: slices.Concat(n.On, on)}
 	return &algebra.Project{Input: outer, Items: algebra.Same(slices.Concat(left.Columns(), n.Columns()))}, true
 }

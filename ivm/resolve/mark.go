@@ -33,7 +33,7 @@ func (j *joining) marked(e sqltext.Expr, rel relation) (side, sqltext.Expr, bool
 	t.sub, _ = bound.Expr.Subquery()
 	m := &marking{tested: t, ok: true}
 	var ok bool
-	if m.partners, ok = j.partners(rel.node, j.from); !ok {
+	if m.partners, ok = j.partners(rel.node, j.joined()); !ok {
 		return side{}, sqltext.Expr{}, false
 	}
 	short := j.short[e.SubqueryID()]
@@ -47,7 +47,7 @@ func (j *joining) marked(e sqltext.Expr, rel relation) (side, sqltext.Expr, bool
 	}
 	made.id = j.newColumn(algebra.Info{Name: string(t.sub.Kind), Type: "boolean", Equality: catalog.HashedEquality}, of(catalog.Shape{Kind: catalog.ValueShape}))
 	j.types[made.id] = "boolean"
-	return side{mark: made, domain: m.partners.domain}, sqltext.Column(int(made.id)), true
+	return side{mark: made}, sqltext.Column(int(made.id)), true
 }
 
 // marking makes the tests of a mark.

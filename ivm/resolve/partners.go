@@ -11,7 +11,6 @@ import (
 type partners struct {
 	pulled correlation // which of them belong to a row beside
 	rows   algebra.Node
-	domain *algebra.Project // as in beside
 }
 
 // partners are the rows of n, which may read columns of left, or of any rows around if left is nil. Where it reads them in other places than conditions that
@@ -22,18 +21,9 @@ func (r *resolver) partners(n, left algebra.Node) (p partners, ok bool) {
 	if !r.readsAny(p.rows, left) {
 		return p, true
 	}
-	rows, read, on, ok := r.rowsByValues(n)
 	p.pulled = r.correlation()
-	p.pulled.conds = on
-	p.rows, p.domain = rows, read.domain
+	p.rows, p.pulled.conds, ok = r.rowsByValues(n, left)
 	return p, ok
-}
-
-// beside has the domain be of the rows that are tested.
-func (p partners) beside(left algebra.Node) {
-	if p.domain != nil {
-		p.domain.Input = left
-	}
 }
 
 // test is a semi-join with the partners as its right side, of which it has what the conditions read.

@@ -117,6 +117,14 @@ func (j *joining) around(n algebra.Node) *joining {
 	return at
 }
 
+// joined are the rows with what is joined to them so far; nil for groups.
+func (j *joining) joined() algebra.Node {
+	if j.from == nil {
+		return nil
+	}
+	return attach(j.from, j.sides)
+}
+
 // isRead reports whether a tree reads the rows, or what is joined to them.
 func (j *joining) isRead(n algebra.Node) bool {
 	return slices.ContainsFunc(props.New(j.columns).Of(n).Outer, func(id algebra.ColID) bool {

@@ -109,7 +109,6 @@ func (r *resolver) semi(left algebra.Node, t tested) algebra.Node {
 	if !ok {
 		return nil
 	}
-	right.beside(left)
 	return right.test(n)
 }
 

@@ -47,7 +47,7 @@ func (q *queries) outerJoin(_ *selection, a, b member) (member, bool) {
 	if q.chance(25) && kind != "full join" {
 		on.Kids = append(on.Kids, q.filter(append(slices.Clone(a.terms), b.terms...), 0))
 	}
-	if q.chance(10) && kind != "full join" {
+	if q.chance(20) && kind != "full join" {
 		if test := q.test(append(slices.Clone(a.terms), b.terms...)); test != nil {
 			q.use("test in outer join")
 			on.Kids = append(on.Kids, test)

@@ -23,7 +23,7 @@ func (q *queries) below(outer scope, correlated bool) (m member, where *node, ok
 	if q.chance(30) {
 		where.Kids = append(where.Kids, q.filter(m.terms, 0))
 	}
-	if q.chance(15) && q.tests < 2 && !slices.ContainsFunc(m.terms, term.unqualified) {
+	if q.chance(25) && q.tests < 2 && !slices.ContainsFunc(m.terms, term.unqualified) {
 		q.tests++
 		within := m.terms
 		if correlated {
