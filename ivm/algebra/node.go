@@ -1,6 +1,10 @@
 package algebra
 
-import "github.com/pgsluice/sluice/ivm/catalog"
+import (
+	"slices"
+
+	"github.com/pgsluice/sluice/ivm/catalog"
+)
 
 // Node is an operator. The kinds are those of this package.
 type Node interface {
@@ -91,10 +95,10 @@ type Join struct {
 
 func (n *Source) Columns() []ColID      { return sourceIDs(n.Cols) }
 func (n *Changes) Columns() []ColID     { return n.Of.Columns() }
-func (n *Values) Columns() []ColID      { return n.Cols }
+func (n *Values) Columns() []ColID      { return slices.Clip(n.Cols) } // so that what is appended is another slice
 func (n *Filter) Columns() []ColID      { return n.Input.Columns() }
 func (n *Project) Columns() []ColID     { return itemIDs(n.Items) }
-func (n *Union) Columns() []ColID       { return n.Cols }
+func (n *Union) Columns() []ColID       { return slices.Clip(n.Cols) }
 func (n *Negate) Columns() []ColID      { return n.Input.Columns() }
 func (n *Consolidate) Columns() []ColID { return n.Input.Columns() }
 func (n *Join) Columns() []ColID        { return both(n.Left, n.Right) }

@@ -17,7 +17,7 @@ type Recursion struct {
 	Few        bool              // it has what follows from changes
 }
 
-func (n *Recursion) Columns() []ColID { return n.Cols }
+func (n *Recursion) Columns() []ColID { return slices.Clip(n.Cols) }
 func (n *Recursion) Inputs() []Node   { return []Node{n.Seed.Input, n.Step.Input} }
 
 // With is the same recursion over other inputs.

@@ -45,7 +45,7 @@ func (c *correlation) rows(n algebra.Node) algebra.Node {
 	case *algebra.Join:
 		return c.join(n.Left, n.Right, n.On)
 	case *algebra.Semi:
-		if c.any && !n.Anti && slices.ContainsFunc(n.On, func(e algebra.Scalar) bool { return !within(e, append(n.Left.Columns(), n.Right.Columns()...)) }) {
+		if c.any && !n.Anti && slices.ContainsFunc(n.On, func(e algebra.Scalar) bool { return !within(e, slices.Concat(n.Left.Columns(), n.Right.Columns())) }) {
 			return c.join(n.Left, n.Right, n.On) // a pair for each partner will do
 		}
 		return n.With([]algebra.Node{c.rows(n.Left), n.Right})

@@ -36,7 +36,7 @@ var faults = []fault{
 	recompute(naive.TransactionsOnce, oracle.Differential, oracle.Differs, 1),
 	recompute(naive.NamesClash, oracle.Immediate, oracle.Writer, 3),
 	recompute(naive.OtherTypes, oracle.Immediate, oracle.Columns, 1),
-	{"reads the other tables as they are", naive.Deltas{}, oracle.Immediate, oracle.Differs, cases.Options{Views: 12, Steps: 8}, 474},
+	{"reads the other tables as they are", naive.Deltas{}, oracle.Immediate, oracle.Differs, cases.Options{Views: 12, Steps: 8}, 791},
 	groups(naive.NullGroups, 17),
 	groups(naive.NothingIsZero, 4),
 	groups(naive.ExtremesStay, 24),
