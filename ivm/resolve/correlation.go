@@ -45,10 +45,7 @@ func (c *correlation) rows(n algebra.Node) algebra.Node {
 	case *algebra.Join:
 		return c.join(n.Left, n.Right, n.On)
 	case *algebra.Semi:
-		if c.any && !n.Anti && slices.ContainsFunc(n.On, func(e algebra.Scalar) bool { return !within(e, slices.Concat(n.Left.Columns(), n.Right.Columns())) }) {
-			return c.join(n.Left, n.Right, n.On) // a pair for each partner will do
-		}
-		return n.With([]algebra.Node{c.rows(n.Left), n.Right})
+		return c.semi(n)
 	case *algebra.Union:
 		if u, ok := c.union(n); ok {
 			return u
@@ -67,6 +64,35 @@ func (c *correlation) join(left, right algebra.Node, on []algebra.Scalar) algebr
 	join := &algebra.Join{Left: c.rows(left), Right: c.rows(right)}
 	join.On = c.own(on, join.Columns())
 	return join
+}
+
+// semi is a join where its conditions read the rows around and a pair for each partner will do. Otherwise nothing is pulled up that they read.
+func (c *correlation) semi(n *algebra.Semi) algebra.Node {
+	of := c.correlation()
+	of.any = c.any
+	left := of.rows(n.Left)
+	around := slices.ContainsFunc(n.On, func(e algebra.Scalar) bool { return !within(e, slices.Concat(left.Columns(), n.Right.Columns())) })
+	computed := slices.ContainsFunc(n.On, func(e algebra.Scalar) bool { return slices.ContainsFunc(e.Columns(), of.computes) })
+	switch {
+	case around && c.any && !n.Anti:
+		return c.join(n.Left, n.Right, n.On)
+	case computed:
+		return n
+	}
+	c.add(of)
+	return n.With([]algebra.Node{left, n.Right})
+}
+
+// add takes over what was pulled up of a tree below.
+func (c *correlation) add(of correlation) {
+	c.conds = append(c.conds, of.conds...)
+	maps.Copy(c.computed, of.computed)
+}
+
+// computes reports whether a column is computed from both.
+func (c *correlation) computes(id algebra.ColID) bool {
+	_, ok := c.computed[id]
+	return ok
 }
 
 // union has a column more for each expression around that all parts compare with theirs by equalities, of one type.
@@ -155,8 +181,7 @@ func (c *correlation) project(n *algebra.Project) algebra.Node {
 			p.Items = append(p.Items, algebra.Item{ID: id, Expr: algebra.Ref(id)})
 		}
 	}
-	c.conds = append(c.conds, of.conds...)
-	maps.Copy(c.computed, of.computed)
+	c.add(of)
 	return p
 }
 

@@ -33,7 +33,7 @@ var Core = []string{
 	"left join", "right join", "full join", "exists", "not exists", "in", "not in", "any", "all",
 	"scalar subquery", "correlated subquery", "distinct on", "top n", "order by",
 	"window", "window frame", "window clause", "window over groups", "filtered window", "grouping sets", "grouping", "more aggregates",
-	"intersect", "except", "intersect all", "except all", "lateral", "first rows of each", "set-returning function", "test in expression", "nested test", "groups in test", "test in outer join",
+	"intersect", "except", "intersect all", "except all", "lateral", "first rows of each", "set-returning function", "test in expression", "nested test", "groups in test", "test in outer join", "derived in test",
 	"whole row", "fields of a row",
 }
 

@@ -14,6 +14,9 @@ func (q *queries) below(outer scope, correlated bool) (m member, where *node, ok
 		if slices.ContainsFunc(outer, term.unqualified) { // so that a name would be that of a column within
 			return m, where, false
 		}
+		if q.chance(15) {
+			m = q.derived(outer, m)
+		}
 		tie := q.equal(member{terms: outer}, m)
 		if tie == nil {
 			return m, where, false
