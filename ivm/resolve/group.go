@@ -29,6 +29,43 @@ func (r *resolver) aggregatesIn(w sqltext.Window) bool {
 	return slices.ContainsFunc(w.Partition, r.aggregates) || slices.ContainsFunc(w.Order, func(i sqltext.SortItem) bool { return r.aggregates(i.Expr) })
 }
 
+// alike has a subquery that is written in GROUP BY and once more elsewhere be one, as it is the key there.
+func alike(q *sqltext.Select, targets []target) (*sqltext.Select, []target) {
+	keys := slices.DeleteFunc(groupedBy(q.Group, targets), func(e sqltext.Expr) bool { return !hasSubquery(e) })
+	if len(keys) == 0 {
+		return q, targets
+	}
+	one := func(e sqltext.Expr) sqltext.Expr {
+		return e.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+			at := slices.IndexFunc(keys, func(key sqltext.Expr) bool { return sqltext.Equal(key, e) })
+			if at < 0 {
+				return sqltext.Expr{}, false
+			}
+			return keys[at], true
+		})
+	}
+	of := *q
+	of.Having, targets = one(q.Having), slices.Clone(targets)
+	for i, t := range targets {
+		targets[i].expr = one(t.expr)
+	}
+	return &of, targets
+}
+
+// groupedBy are the expressions of GROUP BY, and those that it means by their position.
+func groupedBy(items []sqltext.Grouping, targets []target) (all []sqltext.Expr) {
+	for _, item := range items {
+		for _, e := range item.Exprs {
+			if n, ok := e.Integer(); ok && n > 0 && n <= len(targets) {
+				e = targets[n-1].expr
+			}
+			all = append(all, e)
+		}
+		all = append(all, groupedBy(item.Sets, targets)...)
+	}
+	return all
+}
+
 // group resolves GROUP BY, HAVING and the select list over them; over has an expression over rows become one over the groups.
 func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets []target) (rel relation, over func(algebra.Scalar) algebra.Scalar) {
 	g := &grouper{resolver: r, values: &joining{resolver: r, scope: s, rows: &joining{resolver: r, scope: s, from: node}}, scope: s, node: &algebra.Aggregate{Input: node}}
@@ -43,7 +80,7 @@ func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets
 		return rows.bind(t, func(t target) algebra.Scalar { return windows.over(g.over(g.values.bind(t.expr, ""), t.expr.At())) })
 	})
 	for i, side := range g.values.sides {
-		g.values.sides[i] = side.mapped(func(e algebra.Scalar) algebra.Scalar { return g.over(e, q.Pos) })
+		g.values.sides[i] = side.mapped(func(e algebra.Scalar) algebra.Scalar { return g.over(e, side.at) })
 	}
 	g.node.Input = attach(g.node.Input, g.values.rows.sides)
 	input := attach(g.grouped(q.Pos), g.values.sides)
@@ -60,14 +97,14 @@ func (g *grouper) having(q *sqltext.Select, s *scope) (groups, rows []algebra.Sc
 	written := q.Having.Conjuncts()
 	grouped := slices.ContainsFunc(q.Group, func(item sqltext.Grouping) bool { return slices.ContainsFunc(item.Exprs, g.tells) })
 	var bound []algebra.Scalar
-	joins := make([]bool, len(written)) // it reads subqueries that are joined
+	joins := make([]bool, len(written)) // it reads subqueries, which are joined, or the time
 	for i, e := range written {
-		sides, moves := len(g.values.sides), false
+		moves := false
 		if !grouped && !g.aggregatesMoment(e) {
 			e, moves = g.values.moments(e)
 		}
 		bound = append(bound, g.values.bind(e, ""))
-		joins[i] = moves || len(g.values.sides) > sides
+		joins[i] = moves || hasSubquery(e)
 	}
 	g.checkCondition(bound, "HAVING")
 	if inner, ok := g.callIn([]sqltext.Expr{q.Having}, isWindow); ok {

@@ -34,6 +34,7 @@ type side struct {
 	on     []algebra.Scalar
 	domain *algebra.Project // values of the rows that it is joined to, of which it is made
 	mark   *mark
+	at     int // where the subquery is
 }
 
 // bind is resolver.bind.
@@ -88,6 +89,7 @@ func (j *joining) subquery(e sqltext.Expr, sub sqltext.Subquery) (relation, sqlt
 			at = j.around(rel.node)
 		}
 		if s, value, ok := at.sideOf(e, sub, rel); ok {
+			s.at = e.At()
 			at.sides = append(at.sides, s)
 			if j.known == nil {
 				j.known = map[any]replacedWith{}

@@ -19,7 +19,7 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	}
 	s.windows = q.Windows
 	targets, open := r.targets(q.Targets, s)
-	q = withWindows(q, targets)
+	q, targets = alike(withWindows(q, targets), targets)
 	var rel relation
 	of := selected{targets: targets, on: q.DistinctOn, over: func(e algebra.Scalar) algebra.Scalar { return e }}
 	if r.grouped(q, targets) {
