@@ -9,17 +9,17 @@ import (
 
 // beside are groups, of rows that may read columns of what the groups stand beside, as groups that do not: one for each of the values that are read.
 type beside struct {
-	groups *algebra.Aggregate
-	on     []algebra.Scalar // which group belongs to a row beside
-	counts map[algebra.ColID]bool
+	groups    *algebra.Aggregate
+	on        []algebra.Scalar      // which group belongs to a row beside
+	ofNothing map[algebra.ColID]int // what aggregates are of no rows, those that are not null
 	// domain are the values that are read, where the groups are made of these; its input is what the groups stand beside.
 	domain *algebra.Project
 }
 
 // grouped makes groups that stand beside others of n.
 func (r *resolver) groupsBeside(n *algebra.Aggregate) (beside, bool) {
-	b := beside{counts: map[algebra.ColID]bool{}}
-	if n.Global && len(n.Keys) == 0 && !r.knownOfNothing(n, b.counts) {
+	b := beside{ofNothing: map[algebra.ColID]int{}}
+	if n.Global && len(n.Keys) == 0 && !r.knownOfNothing(n, b.ofNothing) {
 		return b, false
 	}
 	if r.groupedByEqual(n, &b) {
@@ -28,17 +28,22 @@ func (r *resolver) groupsBeside(n *algebra.Aggregate) (beside, bool) {
 	return b, r.groupedByValues(n, &b)
 }
 
-// knownOfNothing reports whether all aggregates are null of no rows, or counts, which are 0.
-func (r *resolver) knownOfNothing(n *algebra.Aggregate, counts map[algebra.ColID]bool) bool {
+// knownOfNothing finds what aggregates are of no rows where that is not null, and reports whether it is known of all.
+func (r *resolver) knownOfNothing(n *algebra.Aggregate, values map[algebra.ColID]int) bool {
 	for _, a := range n.Aggs {
 		call, ok := a.Call.Expr.Call()
-		if !ok || !r.isBuiltin(call) || call.WithinGroup || r.columns.Info(a.ID).Type == "" {
+		if !ok || !r.isBuiltin(call) || r.columns.Info(a.ID).Type == "" {
 			return false
 		}
-		counts[a.ID] = call.Name == "count" || call.Name == "regr_count"
+		if value, ok := valuesOfNothing[call.Name]; ok {
+			values[a.ID] = value
+		}
 	}
 	return true
 }
+
+// valuesOfNothing are those of PostgreSQL's aggregates that are not null of no rows.
+var valuesOfNothing = map[string]int{"count": 0, "regr_count": 0, "rank": 1, "dense_rank": 1, "percent_rank": 0, "cume_dist": 1}
 
 // groupedByEqual groups by what equalities compare with columns beside.
 func (r *resolver) groupedByEqual(n *algebra.Aggregate, b *beside) bool {
@@ -101,11 +106,12 @@ func (r *resolver) keyed(groups *algebra.Aggregate, cond algebra.Scalar) (algebr
 	return algebra.Scalar{Expr: sqltext.Equals(sqltext.Column(int(key.ID)), right.Expr)}, true
 }
 
-// whole has 0 in the place of counts of no rows.
+// whole has the values of no rows in the place of null.
 func (b beside) whole(e sqltext.Expr) sqltext.Expr {
 	return e.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
-		id, isColumn := e.Column()
-		return sqltext.Coalesce(e, sqltext.Integer(0)), isColumn && b.counts[algebra.ColID(id)]
+		id, _ := e.Column()
+		value, ok := b.ofNothing[algebra.ColID(id)]
+		return sqltext.Coalesce(e, sqltext.Integer(value)), ok
 	})
 }
 
@@ -128,8 +134,8 @@ func (r *resolver) underGroups(left algebra.Node, n *algebra.Aggregate) (algebra
 		id := r.columns.New(r.columns.Info(a.ID))
 		groups.Aggs[i].ID = id
 		value := sqltext.Column(int(id))
-		if b.counts[a.ID] {
-			value = sqltext.Coalesce(value, sqltext.Integer(0))
+		if of, ok := b.ofNothing[a.ID]; ok {
+			value = sqltext.Coalesce(value, sqltext.Integer(of))
 		}
 		p.Items = append(p.Items, algebra.Item{ID: a.ID, Expr: algebra.Scalar{Expr: value}})
 	}

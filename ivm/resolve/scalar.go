@@ -178,7 +178,7 @@ func (j *joining) sideOf(e sqltext.Expr, sub sqltext.Subquery, rel relation) (si
 }
 
 // side is the subquery of aggregates as groups, one for each of the values that they read of the rows around. Where there is no group, the aggregates of no
-// rows are null, and counts 0.
+// rows are null, counts 0 and ranks 1.
 func (j *joining) side(rel relation) (s side, value sqltext.Expr, ok bool) {
 	p, isProject := rel.node.(*algebra.Project)
 	if !isProject {
