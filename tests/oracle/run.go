@@ -234,6 +234,10 @@ func (t *trial) another(ctx context.Context, sql string) error {
 	return run(ctx, t.beside, sql)
 }
 
+// violates reports whether a statement ended as its rows violate a constraint. Which of several constraints COPY finds first is left to PostgreSQL: it checks
+// rows by the hundreds, and one after the other where the table has a trigger.
+func violates(state string) bool { return strings.HasPrefix(state, "23") }
+
 // ended looks at how a statement of the application has ended. It reports whether to stop.
 func (t *trial) ended(n int, item *cases.Item, state string, cause error) (bool, error) {
 	if item.Kind != cases.Control {
@@ -245,7 +249,7 @@ func (t *trial) ended(n int, item *cases.Item, state string, cause error) (bool,
 	if state == canceled {
 		return true, t.fail(slow, "", n, cause)
 	}
-	if t.want == nil || t.want.States[n] == state {
+	if t.want == nil || t.want.States[n] == state || item.Kind == cases.Copy && violates(t.want.States[n]) && violates(state) {
 		return false, nil
 	}
 	if err := t.fail(Writer, "", n, cause); err != nil {

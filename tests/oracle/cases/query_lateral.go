@@ -37,7 +37,11 @@ func (q *queries) lateralQuery(left member) (member, bool) {
 func (q *queries) lateralRows(left, m member, where *node) member {
 	t, alias := pick(q.random, m.terms), q.alias()
 	first := q.first(left, t, where)
-	text := "§ cross join lateral (select " + q.one("", "", "distinct ") + "§ as n from §§" + first + ") as " + alias
+	distinct, sort := q.one("", "", "distinct "), t.sort
+	text := "§ cross join lateral (select " + distinct + "§ as n from §§" + first + ") as " + alias
+	if distinct != "" {
+		sort = q.settled(sort)
+	}
 	if sortOf(t.sort).opaque {
 		text = "§ cross join lateral (select § as n from §§) as " + alias
 	}
@@ -45,7 +49,7 @@ func (q *queries) lateralRows(left, m member, where *node) member {
 		text = "§ left join lateral (select § as n from §§" + first + ") as " + alias + " on true"
 	}
 	n := format("from", text, left.node, t.node.Clone(), m.node, where)
-	return joined(n, left, member{terms: terms(alias, []column{{name: "n", sort: t.sort}}), rows: m.rows, most: m.most}, 4)
+	return joined(n, left, member{terms: terms(alias, []column{{name: "n", sort: sort}}), rows: m.rows, most: m.most}, 4)
 }
 
 // first leaves the first rows in the order of t, where equal values of it are the same, and may compare it with the rows to the left instead of what finds rows.

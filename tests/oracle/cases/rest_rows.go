@@ -71,8 +71,12 @@ func (q *queries) rowFields(int) (result, bool) {
 	}
 	q.use("fields of a row")
 	key, field := pick(q.random, m.terms), pick(q.random, r.columns)
-	s.from.Kids, s.rows, s.most = []*node{format("from", "(select "+q.one("", "", "distinct ")+m.alias+" as r, § as k\n  from §) as "+outer, key.node.Clone(), m.node)}, m.rows, m.most
+	distinct := q.one("", "", "distinct ")
+	s.from.Kids, s.rows, s.most = []*node{format("from", "(select "+distinct+m.alias+" as r, § as k\n  from §) as "+outer, key.node.Clone(), m.node)}, m.rows, m.most
 	s.outputs.Kids = append(s.outputs.Kids, leaf("", outer+".k as \"c 1\""), leaf("", "("+outer+".r)."+field.name+" as \"c 2\"").Tagged(r.table.columnTag(field.name)))
 	s.columns = append(s.columns, column{name: "\"c 1\"", sort: key.sort}, column{name: "\"c 2\"", sort: field.sort})
+	if distinct != "" {
+		q.settle(s)
+	}
 	return s.result(), true
 }
