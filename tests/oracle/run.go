@@ -235,7 +235,7 @@ func (t *trial) another(ctx context.Context, sql string) error {
 }
 
 // violates reports whether a statement ended as its rows violate a constraint. Which of several constraints COPY finds first is left to PostgreSQL: it checks
-// rows by the hundreds, and one after the other where the table has a trigger.
+// rows by the hundreds, and one after the other where a trigger of the table wants that, ours or not.
 func violates(state string) bool { return strings.HasPrefix(state, "23") }
 
 // ended looks at how a statement of the application has ended. It reports whether to stop.
