@@ -23,13 +23,18 @@ var own = []string{
 }
 
 // ownNames reports whether the view reads columns of PostgreSQL's types only, and computes with its functions, operators and types only, whatever
-// the search path. DDL may have others of their names. So must be what the query only has written: PostgreSQL looks that up, too.
+// the search path. DDL may have others of their names. So must be what the query only has written: PostgreSQL looks that up, too. A query that is
+// recomputed has no tree: of its tables, all columns count.
 func (v *view) ownNames(query string, known *catalog.Catalog) bool {
-	if v.Root == nil || v.LooksUp {
+	written, err := sqltext.ReadsOf(query)
+	if err != nil || v.LooksUp || slices.ContainsFunc(written.Uses, func(u sqltext.Use) bool { return !ownUse(u, known) }) {
 		return false
 	}
-	written, err := sqltext.ReadsOf(query)
-	all := err == nil && !slices.ContainsFunc(written.Uses, func(u sqltext.Use) bool { return !ownUse(u, known) })
+	if v.Root == nil {
+		return !slices.ContainsFunc(written.Uses, func(u sqltext.Use) bool { return looksUp(u, known) }) &&
+			!slices.ContainsFunc(written.Tables, func(t *sqltext.TableRef) bool { return !ownColumns(known.Relation(t.Schema, t.Name)) })
+	}
+	all := true
 	algebra.Walk(v.Root, func(n algebra.Node) {
 		if s, ok := n.(*algebra.Source); ok {
 			for _, c := range s.Cols {
@@ -43,6 +48,26 @@ func (v *view) ownNames(query string, known *catalog.Catalog) bool {
 		}
 	})
 	return all
+}
+
+// looksUp reports whether a function or a cast reads a constant as the name of an object, along the search path.
+func looksUp(u sqltext.Use, known *catalog.Catalog) bool {
+	switch u.Kind {
+	case sqltext.UsesType:
+		return catalog.IsName(known.TypeIn(nil, sqltext.Type{Schema: u.Schema, Name: u.Name}))
+	case sqltext.UsesFunction:
+		for n := range u.Args {
+			if known.NameArgument(nil, u.Schema, u.Name, n, u.Args) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ownColumns reports whether all columns of a relation are of PostgreSQL's types.
+func ownColumns(r *catalog.Relation) bool {
+	return r != nil && !slices.ContainsFunc(r.Columns, func(c catalog.Column) bool { return !isOwn(c.Type) })
 }
 
 func isOwn(typ string) bool {

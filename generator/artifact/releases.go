@@ -183,7 +183,8 @@ func (e *Extension) sourced(u update) string {
 
 // UpgradeScript is the whole of a plan for the plain flavour, for one transaction.
 func UpgradeScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
-	return fmt.Sprintf("%s\n%s\n%s%s\n%s%s", requireVersion(from), requireNames(upgradeClaims(from, to, plan)), from.KeepSettings(), plan.Script(), noteVersion(to), attach(to, false))
+	return underOwnPath(fmt.Sprintf("%s\n%s\n%s%s\n%s%s",
+		requireVersion(from), requireNames(upgradeClaims(from, to, plan)), from.KeepSettings(), plan.Script(), noteVersion(to), attach(to, false)))
 }
 
 // UpgradeSteps is UpgradeScript for somebody who describes how it goes.
@@ -225,5 +226,5 @@ $do$;
 // memberScript upgrades the members of an extension. Triggers on users' tables and stream tables follow with attach(), which apply and the
 // next tick call.
 func memberScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
-	return requireNames(upgradeClaims(from, to, plan)) + "\n" + from.KeepSettings() + plan.Script() + "\n" + noteVersion(to)
+	return underOwnPath(requireNames(upgradeClaims(from, to, plan)) + "\n" + from.KeepSettings() + plan.Script() + "\n" + noteVersion(to))
 }

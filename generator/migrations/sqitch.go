@@ -34,7 +34,7 @@ begin
     if not exists (
         select
         from %s.pgt_extension e
-        where string_to_array(substring(e.version from '^[0-9.]+'), '.')::bigint[] >= '{%s}'::bigint[]
+        where pg_catalog.string_to_array(substring(e.version from '^[0-9.]+'), '.')::bigint[] operator(pg_catalog.>=) '{%s}'::bigint[]
     ) then
         raise exception 'version %s of extension %s is not installed';
     end if;

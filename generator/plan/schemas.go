@@ -5,7 +5,6 @@ import (
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -21,27 +20,15 @@ func searchPathOf(s *spec.Spec) string {
 	return strings.Join(append(names, "pg_temp"), ", ")
 }
 
-// computes returns the query of a stream table for SECURITY DEFINER functions, and the search_path that it needs there.
-func (p *planner) computes(n int) (path, query string) {
-	view, text := p.compiled.views[n], sqltext.Body(p.spec.StreamTables[n].Query.Text)
-	path = searchPathOf(p.spec)
-	own := view.Strategy != ivm.Recompute && view.OwnNames
-	if own {
-		path = ownPath
-	}
-	switch {
-	case view.PicksKeys || view.Decides || view.LimitBy("r") != "":
-		return path, view.Recompute.Rows()
-	case own: // as it is written, PostgreSQL computes a correlated subquery for those rows only that need it
-		return path, sqltext.QualifyTables(text, func(schema, name string) (string, bool) {
-			table := p.compiled.known.Relation(schema, name)
-			if table == nil {
-				return "", false
-			}
-			return table.SQLName(), true
-		})
-	}
-	return path, text
+// qualified is a query that names its tables with their schemas.
+func (p *planner) qualified(query string) string {
+	return sqltext.QualifyTables(query, func(schema, name string) (string, bool) {
+		table := p.compiled.known.Relation(schema, name)
+		if table == nil {
+			return "", false
+		}
+		return table.SQLName(), true
+	})
 }
 
 // compared is what the rows of a stream table are compared with where its query does not say it: without the limit, and where that leaves open which rows are
@@ -56,7 +43,7 @@ func (p *planner) compared(n int, t *render.StreamTable) string {
 		}
 		return query
 	case t.Limited():
-		return sqltext.Unlimited(sqltext.Body(p.spec.StreamTables[n].Query.Text))
+		return sqltext.Unlimited(t.Run())
 	}
 	return ""
 }

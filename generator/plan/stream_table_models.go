@@ -27,9 +27,17 @@ func (p *planner) names(t *spec.StreamTable, view *ivm.Plan) render.StreamTableN
 
 // definition is a stream table's query, and where names in it are looked up.
 func (p *planner) definition(n int) render.Definition {
+	view := p.compiled.views[n]
 	d := render.Definition{Query: sqltext.Body(p.spec.StreamTables[n].Query.Text), SearchPath: searchPathOf(p.spec)}
-	d.OwnPath, d.Computes = p.computes(n)
-	for _, r := range p.compiled.views[n].Sources {
+	d.OwnPath = d.SearchPath
+	if view.OwnNames {
+		d.OwnPath, d.Resolved = ownPath, p.qualified(d.Query)
+	}
+	d.Computes = d.Run() // as it is written, PostgreSQL computes a correlated subquery for those rows only that need it
+	if view.PicksKeys || view.Decides || view.LimitBy("r") != "" {
+		d.Computes = view.Recompute.Rows()
+	}
+	for _, r := range view.Sources {
 		d.Reads = append(d.Reads, nameOf(r).Plain())
 	}
 	return d

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -51,6 +52,9 @@ func (t StreamTable) ShapeText() string {
 	return t.Shape.String()
 }
 
+// Run is the query as SQL under OwnPath.
+func (d Definition) Run() string { return cmp.Or(d.Resolved, d.Query) }
+
 // StoredColumns lists what Rows stores of StoredFrom.
 func (t StreamTable) StoredColumns() string {
 	columns := t.StoredOf("q")
@@ -76,7 +80,7 @@ func (t StreamTable) StoredFrom() string {
 	case t.Grouped:
 		return "(\n" + t.RowsSQL + "\n) s"
 	case t.RowsSQL != "":
-		return "(\n" + t.Query + "\n) q\ncross join (\n" + t.RowsSQL + "\n) k"
+		return "(\n" + t.Run() + "\n) q\ncross join (\n" + t.RowsSQL + "\n) k"
 	}
 	return ""
 }

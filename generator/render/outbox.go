@@ -135,7 +135,7 @@ func (o Outbox) HashOf(a string) string {
 	if a != "" {
 		column = a + "." + column
 	}
-	return fmt.Sprintf("hashtextextended(coalesce(%s, ''), 0)", column)
+	return fmt.Sprintf("pg_catalog.hashtextextended(coalesce(%s, ''), 0)", column)
 }
 
 // LaneOf is the lane of row a, 1 to Lanes: the hash of its key.
@@ -149,12 +149,12 @@ const halfOfMarks = 128
 
 // FirstMark is one of the marks of a key's hash.
 func FirstMark(hash string) string {
-	return fmt.Sprintf("(%s >> 4 & %d)::integer", hash, halfOfMarks-1)
+	return fmt.Sprintf("(%s operator(pg_catalog.>>) 4 operator(pg_catalog.&) %d)::integer", hash, halfOfMarks-1)
 }
 
 // SecondMark is the other one.
 func SecondMark(hash string) string {
-	return fmt.Sprintf("(%d + (%s >> 11 & %d))::integer", halfOfMarks, hash, halfOfMarks-1)
+	return fmt.Sprintf("(%d operator(pg_catalog.+) (%s operator(pg_catalog.>>) 11 operator(pg_catalog.&) %d))::integer", halfOfMarks, hash, halfOfMarks-1)
 }
 
 // FirstMark is the function of the same name.
@@ -247,7 +247,7 @@ func isOneOf(outbox string, some []Outbox) string {
 	for _, o := range some {
 		names = append(names, sqltext.Literal(o.Name))
 	}
-	return outbox + " in (" + strings.Join(names, ", ") + ")"
+	return outbox + " operator(pg_catalog.=) any (array[" + strings.Join(names, ", ") + "])"
 }
 
 // GroupsTask is the task of tick that looks after consumer groups and outboxes.

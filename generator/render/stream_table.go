@@ -47,10 +47,11 @@ type StreamTableNames struct {
 // Definition is a stream table's query, and where names in it are looked up.
 type Definition struct {
 	Query      string   // as the user wrote it
+	Resolved   string   // the same with the schemas of its tables, if all other names are PostgreSQL's own; else empty
 	Computes   string   // the same, as what needs no other names has it
 	Compared   string   // what its rows are compared with; empty for the query
 	SearchPath string   // as SQL, for SET
-	OwnPath    string   // the same for what needs no names but the query's functions, operators and types
+	OwnPath    string   // the path under which Run means the same, as SQL
 	Reads      []string // sources, for people
 }
 

@@ -23,7 +23,7 @@ const (
 )
 
 // Uses returns every function, operator, type and collation in the expression and below it, but not in subqueries. Operators that the syntax
-// implies are among them: = of IN and CASE x WHEN, >= and <= of BETWEEN.
+// implies are among them: = of IN, USING and CASE x WHEN, >= and <= of BETWEEN.
 func (e Expr) Uses() []Use {
 	var all []Use
 	walk(e.node, func(m any) bool {
@@ -47,6 +47,10 @@ func uses(message any) []Use {
 	case *pg_query.CaseExpr:
 		if m.Arg != nil {
 			return []Use{use(UsesOperator, nil, m.Location)}
+		}
+	case *pg_query.JoinExpr:
+		if len(m.UsingClause) > 0 || m.IsNatural {
+			return []Use{{Kind: UsesOperator, Name: "="}}
 		}
 	case *pg_query.SortBy:
 		if len(m.UseOp) > 0 {

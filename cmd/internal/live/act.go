@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -55,7 +53,7 @@ func either(first bool, a, b string) string {
 
 // act calls a function of the extension in a transaction of its own, if check finds nothing wrong. It returns what the function does, if that is a number.
 func (s *Session) act(ctx context.Context, check func(reader) error, function string, args ...any) (count int64, err error) {
-	err = s.transaction(ctx, pgx.TxOptions{AccessMode: pgx.ReadWrite}, func(in reader) error {
+	err = s.transaction(ctx, beginReadWrite, func(in reader) error {
 		if err := check(in); err != nil {
 			return err
 		}

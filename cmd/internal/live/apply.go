@@ -270,7 +270,7 @@ func inTransaction(ctx context.Context, conn *pgx.Conn, schema string, body func
 // readCommitted runs body in a transaction: what a snapshot does not show that was taken before triggers were made would be in neither a log nor
 // a stream table.
 func readCommitted(ctx context.Context, conn *pgx.Conn, body func(pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, body)
+	return within(ctx, conn, beginReadCommitted, body)
 }
 
 // alone waits until no other installer is at work, but no longer than a time; 0: as the session has it.

@@ -99,8 +99,7 @@ const createdQuery = `
 
 // ReadCreated reads the inboxes and stream tables that functions created. It returns a Refusal if nothing is installed.
 func ReadCreated(ctx context.Context, conn *pgx.Conn, schema string) (created Created, err error) {
-	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	err = pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error {
+	err = within(ctx, conn, beginReadOnly, func(tx pgx.Tx) error {
 		found, err := installed(ctx, tx, schema)
 		if err == nil && found.Name == "" {
 			err = nothingIn(tx, schema)

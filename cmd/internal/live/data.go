@@ -41,8 +41,9 @@ type ComparedData struct {
 }
 
 // Schemas lists the schemas of a database that have an extension.
-func Schemas(ctx context.Context, conn *pgx.Conn) ([]string, error) {
-	rows, err := conn.Query(ctx, `
+func Schemas(ctx context.Context, conn *pgx.Conn) (schemas []string, err error) {
+	err = within(ctx, conn, beginReadOnly, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `
 		select n.nspname::text
 		from pg_class c
 		join pg_namespace n on n.oid = c.relnamespace
@@ -51,17 +52,18 @@ func Schemas(ctx context.Context, conn *pgx.Conn) ([]string, error) {
 		group by n.nspname
 		having count(*) = 4
 		order by 1`)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
+		if err == nil {
+			schemas, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		return err
+	})
+	return schemas, err
 }
 
 // CompareData compares the stream tables of the extension in a schema with their queries, each in a snapshot of its own.
 func CompareData(ctx context.Context, conn *pgx.Conn, schema string) (*ComparedData, error) {
 	data := &ComparedData{Schema: schema, StreamTables: []ComparedTable{}}
-	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	err := pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error {
+	err := within(ctx, conn, beginReadOnly, func(tx pgx.Tx) error {
 		found, err := installed(ctx, tx, schema)
 		if err == nil && found.Name == "" {
 			err = nothingIn(tx, schema)
@@ -129,7 +131,7 @@ func (t *ComparedTable) compare(ctx context.Context, conn *pgx.Conn, schema stri
 // inSnapshot compares in a transaction that is rolled back. A stream table in full mode is refreshed first: it has no change log that describes which
 // changes it has not seen.
 func (t *ComparedTable) inSnapshot(ctx context.Context, conn *pgx.Conn, schema string) error {
-	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	tx, err := conn.BeginTx(ctx, underOwnPath(beginSnapshot))
 	if err != nil {
 		return err
 	}

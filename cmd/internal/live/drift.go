@@ -40,7 +40,7 @@ func Diff(ctx context.Context, conn *pgx.Conn, e *generator.Extension, released 
 	if err := follows(e, released); err != nil {
 		return report, err
 	}
-	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	tx, err := conn.BeginTx(ctx, underOwnPath(beginReadCommitted))
 	if err != nil {
 		return report, err
 	}

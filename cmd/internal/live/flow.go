@@ -53,8 +53,7 @@ const (
 
 func readFlow(ctx context.Context, conn *pgx.Conn, schema string) (*Flow, error) {
 	flow := &Flow{}
-	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	err := pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) (err error) {
+	err := within(ctx, conn, beginReadOnly, func(tx pgx.Tx) (err error) {
 		in := reader{ctx, tx, schema}
 		if flow.Inboxes, err = collectIf[InboxTable](in, "pgt_inbox_config", flowInboxesQuery); err != nil {
 			return err

@@ -38,8 +38,7 @@ const historyQuery = `
 // ReadHistory reads which versions were installed, in one snapshot. It returns a Refusal if nothing is.
 func ReadHistory(ctx context.Context, conn *pgx.Conn, schema string) (*History, error) {
 	history := &History{Schema: schema}
-	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	err := pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error {
+	err := within(ctx, conn, beginReadOnly, func(tx pgx.Tx) error {
 		found, err := installed(ctx, tx, schema)
 		if err == nil && found.Name == "" {
 			err = nothingIn(tx, schema)

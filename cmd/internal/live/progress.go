@@ -160,7 +160,8 @@ func (p *Progress) look(ctx context.Context, conn *pgx.Conn, pid int32) {
 	}
 	text, waiting := "", ""
 	if conn != nil {
-		if err := conn.QueryRow(ctx, far, filling, pid).Scan(&text, &waiting); err != nil {
+		err := within(ctx, conn, "begin read only", func(tx pgx.Tx) error { return tx.QueryRow(ctx, far, filling, pid).Scan(&text, &waiting) })
+		if err != nil {
 			text, waiting = "", ""
 		}
 	}

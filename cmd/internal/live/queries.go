@@ -78,8 +78,7 @@ func (i *inquiry) exec(ctx context.Context, sql string) error {
 }
 
 func (i *inquiry) all(ctx context.Context) error {
-	// Names without a schema are not looked up among the probes.
-	if err := i.exec(ctx, "set local client_min_messages = error; set local search_path = "+i.queries[0].SearchPath); err != nil {
+	if err := i.exec(ctx, "set local client_min_messages = error"); err != nil {
 		return err
 	}
 	if err := i.readThere(ctx); err != nil {
@@ -148,10 +147,14 @@ func (i *inquiry) ask(ctx context.Context, n int) error {
 		return "pg_temp", i.queries[m].Probe, ok
 	})
 	head := "create temporary view " + sqltext.Qualified("pg_temp", q.Probe) + " as\n"
-	if err := i.exec(ctx, "savepoint sluice_query"); err != nil {
+	// The query alone sees the path of the spec, where its names are not looked up among the probes.
+	if err := i.exec(ctx, "savepoint sluice_query; set local search_path = "+q.SearchPath); err != nil {
 		return err
 	}
 	err := i.exec(ctx, head+text)
+	if err == nil {
+		err = i.exec(ctx, setOwnPath)
+	}
 	var pg *pgconn.PgError
 	switch {
 	case err == nil:

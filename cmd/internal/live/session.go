@@ -81,12 +81,12 @@ func (s *Session) use(ctx context.Context, body func(context.Context, *pgx.Conn)
 
 // reading calls body in one snapshot that changes nothing.
 func (s *Session) reading(ctx context.Context, body func(reader) error) error {
-	return s.transaction(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, body)
+	return s.transaction(ctx, beginReadOnly, body)
 }
 
-func (s *Session) transaction(ctx context.Context, options pgx.TxOptions, body func(reader) error) error {
+func (s *Session) transaction(ctx context.Context, begin string, body func(reader) error) error {
 	return s.use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		return pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error {
+		return within(ctx, conn, begin, func(tx pgx.Tx) error {
 			found, err := installed(ctx, tx, s.schema)
 			if err != nil {
 				return err

@@ -114,8 +114,7 @@ type TaskStatus struct {
 // ReadStatus reads how the extension in a schema is doing, in one snapshot. It returns a Refusal if there is none.
 func ReadStatus(ctx context.Context, conn *pgx.Conn, schema string) (*Status, error) {
 	s := &Status{StreamTables: []StreamTableStatus{}, Inboxes: []InboxStatus{}, Outboxes: []OutboxStatus{}, Groups: []GroupStatus{}, Gaps: []GapStatus{}, Tasks: []TaskStatus{}, Problems: []Problem{}}
-	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	err := pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error { return s.read(ctx, tx, schema) })
+	err := within(ctx, conn, beginReadOnly, func(tx pgx.Tx) error { return s.read(ctx, tx, schema) })
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,13 @@ where s.seen is null or s.logged
 order by c.refresh_order`
 
 // readUnfilled finds the stream tables that filling has left out.
-func readUnfilled(ctx context.Context, conn *pgx.Conn, schema string) ([]Unfilled, error) {
-	rows, err := conn.Query(ctx, fmt.Sprintf(unfilledQuery, sqltext.Ident(schema), sqltext.Ident(generator.InternalSchema(schema))))
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[Unfilled])
+func readUnfilled(ctx context.Context, conn *pgx.Conn, schema string) (unfilled []Unfilled, err error) {
+	err = within(ctx, conn, beginReadOnly, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, fmt.Sprintf(unfilledQuery, sqltext.Ident(schema), sqltext.Ident(generator.InternalSchema(schema))))
+		if err == nil {
+			unfilled, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Unfilled])
+		}
+		return err
+	})
+	return unfilled, err
 }

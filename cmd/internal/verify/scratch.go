@@ -28,7 +28,7 @@ func reach(ctx context.Context, dsn string) (*server, error) {
 	if s.conn, err = live.Connect(ctx, dsn); err != nil {
 		return nil, err
 	}
-	if err := s.conn.QueryRow(ctx, "select split_part(current_setting('server_version'), ' ', 1)").Scan(&s.version); err != nil {
+	if err := s.conn.QueryRow(ctx, "select pg_catalog.split_part(pg_catalog.current_setting('server_version'), ' ', 1)").Scan(&s.version); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (s *server) newRoles(ctx context.Context, e *generator.Extension) (forget f
 			continue
 		}
 		var there bool
-		if err := s.conn.QueryRow(ctx, "select exists (select from pg_roles where rolname = $1)", sqltext.Unquoted(o.Signature)).Scan(&there); err != nil {
+		if err := s.conn.QueryRow(ctx, "select exists (select from pg_catalog.pg_roles where rolname operator(pg_catalog.=) $1)", sqltext.Unquoted(o.Signature)).Scan(&there); err != nil {
 			return nil, err
 		}
 		if !there {

@@ -200,8 +200,8 @@ func (v *verifier) sources(ctx context.Context, conn *pgx.Conn) (string, error) 
 			made++
 		}
 	}
-	// A dump sets what later statements would stumble over.
-	if _, err := conn.Exec(ctx, "reset all"); err != nil {
+	// A dump sets what later statements would stumble over, and the DDL may make functions that fit them better than PostgreSQL's.
+	if _, err := conn.Exec(ctx, "reset all; set search_path = pg_catalog, pg_temp"); err != nil {
 		return "", err
 	}
 	if skipped > 0 {

@@ -2,6 +2,14 @@
 
 begin;
 
+-- Names without a schema are PostgreSQL's own, whatever the search_path, which is put back at the end.
+do $do$
+begin
+    perform pg_catalog.set_config('sluice.search_path', pg_catalog.current_setting('search_path'), true);
+end;
+$do$;
+set local search_path = pg_catalog, pg_temp;
+
 -- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema events for extension events, unless it is there.
@@ -248,6 +256,7 @@ create function events_internal.pgt_outbox_ids(
 )
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     drawn_id := 0;
@@ -275,6 +284,7 @@ create function events_internal.pgt_outbox_visible(p_outbox text, p_ids int8mult
     returns int8multirange
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     case p_outbox
@@ -315,6 +325,7 @@ $function$;
 create function events_internal.pgt_publishers(p_outbox text)
     returns table (vxid text, xid xid8, pid integer, marks int4multirange)
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_tables oid[] := case p_outbox
@@ -362,6 +373,7 @@ create function events_internal.pgt_outbox_types(p_outbox text, p_ids int8multir
     returns table (event_type text, ids int8multirange, row_count bigint)
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     case p_outbox
@@ -383,6 +395,7 @@ $function$;
 create function events_internal.pgt_outbox_next(p_outbox text, p_after bigint, p_limit integer, out last_id bigint, out row_count bigint)
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     case p_outbox
@@ -402,6 +415,7 @@ create function events_internal.pgt_lanes_seen(
 )
     language plpgsql
     stable -- so all is of the caller's snapshot: a row that is seen is seen with all that came before it under the same lock
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_ids int8multirange;
@@ -416,7 +430,7 @@ begin
     v_ids := int8multirange(int8range(p_after, p_upto, '(]')) + coalesce(v_ids, '{}');
     case p_group.outbox_name
         when 'account_events' then
-            select coalesce(array_agg(e.id), '{}'), coalesce(array_agg(hashtextextended(coalesce(e.aggregate_id, ''), 0)), '{}')
+            select coalesce(array_agg(e.id), '{}'), coalesce(array_agg(pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0)), '{}')
             into ids, hashes
             from unnest(v_ids) r
             cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
@@ -432,6 +446,7 @@ create function events_internal.pgt_lane_next(p_outbox text, p_lane smallint, p_
     returns int8multirange
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_ids int8multirange;
@@ -444,11 +459,11 @@ begin
                 select e.id
                 from events.outbox_account_events e
                 -- the index of lanes, whatever is known of it
-                where ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and
-                    ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto)
+                where ((1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and
+                    ((1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto)
                   and e.id > p_after and e.id <= p_upto and
                       (p_apart is null or not exists (select from unnest(p_apart) a (ids) where a.ids @> e.id))
-                order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
+                order by (1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit p_limit
             ) s;
         else
@@ -464,6 +479,7 @@ create function events_internal.pgt_lane_waiting(
 )
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_last bigint;
@@ -476,11 +492,11 @@ begin
                 select e.id
                 from events.outbox_account_events e
                 -- the index of lanes, whatever is known of it
-                where ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and
-                    ((1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto)
+                where ((1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and
+                    ((1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto)
                   and e.id > p_after and e.id <= p_upto and
                       (p_apart is null or not exists (select from unnest(p_apart) a (ids) where a.ids @> e.id))
-                order by (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
+                order by (1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
                 limit 1000
             ) s;
         else
@@ -517,16 +533,22 @@ begin
 end;
 $function$;
 
--- The newest row of each lane of a group's lease log. Reads pgt_lease_log.
+-- The newest row of each lane of a group's lease log. Reads pgt_lease_log. PostgreSQL inlines it, so it has no SET clause and every name
+-- has its schema.
 create function events_internal.pgt_lease_heads(p_group events.pgt_consumer_groups)
     returns table (lane smallint, cur bigint, floor_no bigint, no bigint)
     language sql
     stable
 as $function$
     select h.lane, h.cur, h.floor_no, h.no
-    from generate_series(0, case when p_group.outbox_name in ('account_events') then 16 else 0 end) x (lane)
+    from pg_catalog.generate_series(0, case when p_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then 16 else 0
+        end) x (lane)
     cross join lateral (
-        select l.* from events_internal.pgt_lease_log l where l.group_no = p_group.group_no and l.lane = x.lane order by l.no desc limit 1
+        select l.*
+        from events_internal.pgt_lease_log l
+        where l.group_no operator(pg_catalog.=) p_group.group_no and l.lane operator(pg_catalog.=) x.lane
+        order by l.no desc
+        limit 1
     ) h
 $function$;
 
@@ -537,6 +559,7 @@ create function events_internal.pgt_group_state(
 )
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan
     set jit = off
 as $function$
@@ -567,7 +590,7 @@ begin
     if events_internal.pgt_count_ids(v_seen) = 1000 then
         lag_rows := lag_rows + events_internal.pgt_count_ids(v_ids * int8multirange(int8range(upper(v_seen), null)));
     end if;
-    if p_group.outbox_name in ('account_events') then
+    if p_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then
         -- Lanes stand where they stand; from a thousand rows on each is estimated.
         select array_agg(l.ids) into v_apart
         from events_internal.pgt_lease_log l
@@ -712,6 +735,7 @@ create function events.outbox_publish(
 )
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_id bigint;
@@ -748,6 +772,7 @@ comment on function events.outbox_publish(text, text, jsonb, anycompatiblenonarr
 create function events.outbox_publish_many(p_outbox text, p_events jsonb)
     returns setof bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_wrong bigint := 0::bigint; -- the first event that is none
@@ -799,6 +824,7 @@ create function events.outbox_status(p_name text default null)
     )
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_name  text := case when p_name is not null then events_internal.pgt_outbox_name(p_name) end;
@@ -877,6 +903,7 @@ $function$;
 create function events_internal.pgt_group(p_group text, p_consumer text default 'any', p_function text default null)
     returns events.pgt_consumer_groups
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group events.pgt_consumer_groups;
@@ -908,6 +935,7 @@ create function events_internal.pgt_count_ids(p_ids int8multirange)
     returns bigint
     language plpgsql
     immutable
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     return (select coalesce(sum(upper(r) - lower(r)), 0)::bigint from unnest(p_ids) r);
@@ -920,6 +948,7 @@ create function events_internal.pgt_dead_letter(
 )
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_count bigint;
@@ -969,6 +998,7 @@ create function events_internal.pgt_narrow_gaps(
 )
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_count integer;
@@ -1036,6 +1066,7 @@ create function events_internal.pgt_settle(
     p_now timestamptz, p_limit integer, out ids int8multirange, out last_no bigint, out cur bigint
 )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_gaps     bigint[];
@@ -1082,6 +1113,7 @@ create function events_internal.pgt_grant_again(
     p_now timestamptz, p_until timestamptz, out ids int8multirange, out attempts integer
 )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_lease  events_internal.pgt_lease_log;
@@ -1164,6 +1196,7 @@ $function$;
 create function events_internal.pgt_lock_leases(p_group events.pgt_consumer_groups, p_consumer text)
     returns tid[]
     language sql
+    set search_path = pg_catalog, pg_temp
 as $function$
     with held as materialized (
         select l.ctid as at
@@ -1181,6 +1214,7 @@ $function$;
 create function events_internal.pgt_give_back_lanes(p_group events.pgt_consumer_groups, p_ids int8multirange)
     returns void
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     case p_group.outbox_name
@@ -1191,7 +1225,7 @@ begin
             cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
                 limit upper(r) - lower(r)) e
             join events_internal.pgt_lease_heads(p_group) h on h.lane =
-                (1 + (hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint and h.cur >= e.id
+                (1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint and h.cur >= e.id
             group by h.lane, h.no, h.cur, h.floor_no;
     end case;
 end;
@@ -1206,6 +1240,7 @@ create function events_internal.pgt_watermark(
     p_group events.pgt_consumer_groups, p_now timestamptz, p_batch_size integer, out water bigint, out apart int8multirange[]
 )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_head    record;
@@ -1264,8 +1299,8 @@ begin
         select coalesce(range_agg(int8range(s.id, s.id, '[]')), '{}') as ids, array_agg(distinct p.xid) as xids
         into v_held
         from unnest(v_seen.ids, v_seen.hashes) s (id, hash)
-        join unnest(v_xids, v_marks) p (xid, marks) on p.marks @> (s.hash >> 4 & 127)::integer and p.marks @>
-            (128 + (s.hash >> 11 & 127))::integer
+        join unnest(v_xids, v_marks) p (xid, marks) on p.marks @> (s.hash operator(pg_catalog.>>) 4 operator(pg_catalog.&) 127)::integer
+            and p.marks @> (128 operator(pg_catalog.+) (s.hash operator(pg_catalog.>>) 11 operator(pg_catalog.&) 127))::integer
         where not pg_visible_in_snapshot(p.xid, v_seen.snapshot)
           and exists (
               select
@@ -1319,6 +1354,7 @@ create function events_internal.pgt_grant_lanes(
     out ids int8multirange[], out attempts integer[]
 )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_first integer := floor(random() * 16)::integer;
@@ -1415,6 +1451,7 @@ $function$;
 create function events_internal.pgt_commit_lanes(p_group events.pgt_consumer_groups, p_consumer text, p_offset bigint, p_lease_id bigint)
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_upto  int8multirange := int8multirange(int8range(null, p_offset, '(]'));
@@ -1449,6 +1486,7 @@ $function$;
 create function events_internal.pgt_is_left(p_group_no integer, p_outbox text, p_consumer text, p_limit integer)
     returns boolean
     language plpgsql
+    set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -1491,6 +1529,7 @@ $function$;
 create function events_internal.pgt_pass_over(p_group events.pgt_consumer_groups, p_ids int8multirange, p_attempts integer)
     returns void
     language plpgsql
+    set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
 as $function$
@@ -1518,6 +1557,7 @@ $function$;
 create function events_internal.pgt_sort_rows(p_group events.pgt_consumer_groups, p_event_types text[], p_consumer text, p_now timestamptz)
     returns boolean
     language plpgsql
+    set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -1530,7 +1570,8 @@ declare
     v_next   int8multirange;
     v_sorted record;
 begin
-    if not (p_group.outbox_name in ('shop_events')) or p_event_types = '{}' or array_position(p_event_types, null) is not null then
+    if not (p_group.outbox_name operator(pg_catalog.=) any (array['shop_events'])) or p_event_types = '{}' or
+        array_position(p_event_types, null) is not null then
         raise exception using errcode = '22023', message = 'p_event_types must name types of an outbox of events without an order',
             detail = format('Outbox %s, types %s.', p_group.outbox_name, p_event_types),
             hint = 'Leave it out for all rows, as consumers of an ordered outbox and of the changes of a stream table do.';
@@ -1600,6 +1641,7 @@ create function events_internal.pgt_grant_passed(
     p_until timestamptz, out ids int8multirange, out attempts integer
 )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -1669,6 +1711,7 @@ $function$;
 create function events_internal.pgt_start(p_group events.pgt_consumer_groups, p_offset bigint)
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_no    bigint;
@@ -1690,7 +1733,7 @@ begin
     end if;
     insert into events_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
     select p_group.group_no, x.lane, v_no + 1, v_last, v_no + 2, 'done', '{}'
-    from generate_series(0, case when p_group.outbox_name in ('account_events') then 16 else 0 end) x (lane);
+    from generate_series(0, case when p_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then 16 else 0 end) x (lane);
     if v_ahead or p_offset is null and exists (select from events_internal.pgt_publishers(p_group.outbox_name)) then
         -- Ids up to here that are not to be seen may still come.
         perform events_internal.pgt_settle(
@@ -1715,6 +1758,7 @@ create function events.create_consumer_group(
 )
     returns uuid
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_outbox text;
@@ -1754,6 +1798,7 @@ comment on function events.create_consumer_group(text, text, text, int4) is 'Cre
 create function events.drop_consumer_group(p_group text, p_if_exists boolean default false)
     returns void
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group integer;
@@ -1787,6 +1832,7 @@ create function events.poll_outbox(
         deleted_count integer, is_claim_check boolean, payload jsonb, attempts integer, lease_id bigint
     )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan -- tables like these have no useful statistics when they are new
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -1826,7 +1872,7 @@ begin
         return;
     elsif not v_group.locked then -- another consumer polls
         if v_group.known and p_event_types is null and not v_group.passes_over
-           and not (v_group.outbox_name in ('account_events'))
+           and not (v_group.outbox_name operator(pg_catalog.=) any (array['account_events']))
            and not events_internal.pgt_is_left(v_group.group_no, v_group.outbox_name, p_consumer, p_batch_size) then
             return;
         end if;
@@ -1840,7 +1886,7 @@ begin
         end if;
     end if;
 
-    if v_group.outbox_name in ('account_events') then
+    if v_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then
         select g.ids, g.attempts into v_lanes
         from events_internal.pgt_grant_lanes(events_internal.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
     else
@@ -1966,6 +2012,7 @@ create function events_internal.pgt_require_lease(p_group events.pgt_consumer_gr
     returns void
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     if p_lease_id is not null and not exists (
@@ -1999,6 +2046,7 @@ create function events_internal.pgt_take_rows(
 )
     returns table (lane smallint, ids int8multirange, attempts integer)
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_left  int8multirange := coalesce( -- not found yet
@@ -2051,6 +2099,7 @@ $function$;
 create function events.commit_offset(p_group text, p_consumer text, p_last_offset bigint, p_lease_id bigint default null)
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -2104,6 +2153,7 @@ comment on function events.commit_offset(text, text, int8, int8) is 'Commits row
 create function events.ack_rows(p_group text, p_consumer text, p_ids bigint[], p_lease_id bigint default null)
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_consumer, 'ack_rows');
@@ -2121,6 +2171,7 @@ comment on function events.ack_rows(text, text, int8[], int8) is 'Acknowledges l
 create function events.reject_rows(p_group text, p_consumer text, p_ids bigint[], p_error text, p_lease_id bigint default null)
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_consumer, 'reject_rows');
@@ -2144,6 +2195,7 @@ create function events.release_rows(
 )
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_consumer, 'release_rows');
@@ -2181,6 +2233,7 @@ comment on function events.release_rows(text, text, int8[], "interval", text, in
 create function events.leave_group(p_group text, p_consumer text)
     returns void
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     perform events.release_rows(p_group, p_consumer);
@@ -2196,6 +2249,7 @@ comment on function events.leave_group(text, text) is 'Takes a consumer out of i
 create function events.replay_dead_letters(p_group text, p_ids bigint[] default null)
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_function => 'replay_dead_letters');
@@ -2209,7 +2263,7 @@ begin
     delete from events.pgt_consumer_dead_letters d where d.group_name = p_group and v_ids @> d.id;
     get diagnostics v_count = row_count;
     if v_count > 0 then
-        if v_group.outbox_name in ('account_events') then
+        if v_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then
             perform events_internal.pgt_give_back_lanes(v_group, v_ids);
             return v_count;
         end if;
@@ -2230,6 +2284,7 @@ comment on function events.replay_dead_letters(text, int8[]) is 'Gives dead lett
 create function events.extend_lease(p_group text, p_consumer text, p_extension_seconds integer default 30, p_lease_id bigint default null)
     returns timestamptz
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_consumer);
@@ -2262,6 +2317,7 @@ comment on function events.extend_lease(text, text, int4, int8) is 'Extends all 
 create function events.seek_offset(p_group text, p_consumer text, p_new_offset bigint)
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group  events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_consumer, 'seek_offset');
@@ -2289,6 +2345,7 @@ comment on function events.seek_offset(text, text, int8) is 'Moves a group to an
 create function events.consumer_heartbeat(p_group text, p_consumer text)
     returns void
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group integer := (events_internal.pgt_group(p_group, p_consumer)).group_no;
@@ -2317,6 +2374,7 @@ comment on function events.consumer_heartbeat(text, text) is 'Records that a con
 create function events.pause_group(p_group text)
     returns void
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     perform events_internal.pgt_group(p_group);
@@ -2330,6 +2388,7 @@ comment on function events.pause_group(text) is 'Pauses a group. (Sluice: events
 create function events.resume_group(p_group text)
     returns void
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     perform events_internal.pgt_group(p_group);
@@ -2401,6 +2460,7 @@ create function events.consumer_lag(p_group text default null)
     )
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan -- else it is planned for each call, which takes three times as long as running it
     set jit = off
 as $function$
@@ -2734,17 +2794,34 @@ begin
 end;
 $function$;
 
+-- Notes the error of a background task, and warns: p_what names what the task is about. Returns false, without a warning, if there is no
+-- such task any more, as its object was dropped meanwhile. Writes pgt_tasks.
+create function events_internal.pgt_note_error(p_task text, p_what text, p_error text)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    update events_internal.pgt_tasks t set last_error = left(p_error, 1000) where t.task = p_task;
+    if not found then
+        return false;
+    end if;
+    raise warning using message = p_what || ': ' || left(p_error, 1000);
+    return true;
+end;
+$function$;
+
 -- Runs one pass of background work: refreshes, counts, alerts and retention that are due. Each part is a transaction if p_commits is true.
 -- Several sessions may run it at once: each skips parts that another one runs.
 --
--- No SET clause, and the caller's rights: a procedure with either may not commit.
+-- No SET clause, and the caller's rights: a procedure with either may not commit. So every name in it has its schema.
 create procedure events.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
     v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- one transaction does a bounded part of the work
-    v_name     text;
-    v_task     text;
+    v_name     pg_catalog.text;
+    v_task     pg_catalog.text;
     v_batch    integer;
     v_interval interval;
     v_rows     bigint;
@@ -2758,15 +2835,16 @@ begin
             perform events_internal.pgt_watch_consumers();
             perform events_internal.pgt_trim_leases();
         exception when others then
-            update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = 'consumer groups';
-            raise warning using message = 'consumer groups: ' || left(sqlerrm, 1000);
+            perform events_internal.pgt_note_error('consumer groups', 'consumer groups', sqlerrm);
         end;
     end if;
     call events_internal.pgt_commit(p_commits);
     v_batch := greatest(1, (select s.value from events_internal.pgt_setting('outbox_drain_batch_size') s)::integer);
-    v_interval := make_interval(secs => (select s.value from events_internal.pgt_setting('outbox_drain_interval_seconds') s)::float8);
-    foreach v_name in array array(select o.outbox_name from events_internal.pgt_outboxes o order by o.outbox_name collate "C") loop
-        v_task := 'retention of outbox ' || v_name;
+    v_interval := pg_catalog.make_interval(secs =>
+        (select s.value from events_internal.pgt_setting('outbox_drain_interval_seconds') s)::double precision);
+    foreach v_name in array array(select o.outbox_name from events_internal.pgt_outboxes o order by o.outbox_name collate pg_catalog."C")
+        loop
+        v_task := pg_catalog.concat('retention of outbox ', v_name);
         if events_internal.pgt_take_task(v_task, v_interval) then
             for v_round in 1..v_rounds loop
                 call events_internal.pgt_commit(p_commits);
@@ -2774,10 +2852,9 @@ begin
                     v_rows := events_internal.pgt_outbox_drain(v_name, v_batch);
                 exception when others then
                     v_rows := 0;
-                    update events_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = v_task;
-                    raise warning using message = 'outbox ' || v_name || ': ' || left(sqlerrm, 1000);
+                    perform events_internal.pgt_note_error(v_task, pg_catalog.concat('outbox ', v_name), sqlerrm);
                 end;
-                exit when v_rows < v_batch;
+                exit when v_rows operator(pg_catalog.<) v_batch;
             end loop;
         end if;
         call events_internal.pgt_commit(p_commits);
@@ -2798,26 +2875,28 @@ end;
 $function$;
 comment on function events.tick_once() is 'Runs the pass of tick() in the caller''s transaction. (Sluice: events in events)';
 
--- Ticks every p_every for p_for: the pg_cron job of every minute calls it.
+-- Ticks every p_every for p_for: the pg_cron job of every minute calls it. See tick(): every name has its schema.
 create procedure events.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
 declare
-    v_until timestamptz := clock_timestamp() + p_for;
-    v_next  timestamptz := clock_timestamp();
+    v_until pg_catalog.timestamptz := pg_catalog.clock_timestamp() operator(pg_catalog.+) p_for;
+    v_next  pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 begin
-    if (p_for is not null and p_every >= interval '10 milliseconds') is not true then
+    if (p_for is not null and p_every operator(pg_catalog.>=) interval '10 milliseconds') is not true then
         raise exception using errcode = '22023', message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
-            detail = format('p_for is %s, p_every is %s.', coalesce(p_for::text, '<null>'), coalesce(p_every::text, '<null>')),
+            detail = pg_catalog.format(
+                'p_for is %s, p_every is %s.', coalesce(p_for::pg_catalog.text, '<null>'), coalesce(p_every::pg_catalog.text, '<null>')
+            ),
             hint = 'For example: call events.run(''59 seconds'', ''1 second'').';
     end if;
     loop
         call events.tick();
         -- A pass that took longer than p_every does not pile up others behind it.
-        v_next := greatest(v_next + p_every, clock_timestamp());
-        exit when v_next >= v_until;
+        v_next := greatest(v_next operator(pg_catalog.+) p_every, pg_catalog.clock_timestamp());
+        exit when v_next operator(pg_catalog.>=) v_until;
         -- Not until then if the clock was set back meanwhile.
-        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every))::float8);
+        perform pg_catalog.pg_sleep_for(least(v_next operator(pg_catalog.-) pg_catalog.clock_timestamp(), p_every));
         commit;
     end loop;
 end;
@@ -2891,22 +2970,26 @@ comment on sequence events.outbox_account_events_ids is 'Ids of outbox account_e
 
 -- Events of one lane, in order: a lane holds the keys of one hash.
 create index outbox_account_events_lane on events.outbox_account_events
-    (((1 + (hashtextextended(coalesce(aggregate_id, ''), 0) & 15))::smallint), id);
+    (((1 + (pg_catalog.hashtextextended(coalesce(aggregate_id, ''), 0) & 15))::smallint), id);
 
 -- Marks the key of an event of outbox account_events until its transaction ends: later events of that key do not pass it while nobody can
 -- see it.
--- Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other.
+-- Takes two advisory locks of 256, whatever is published, shared: publishers do not wait for each other. It runs for each event, so it has
+-- no SET clause:
+-- the search_path is the publisher's, and every name has its schema.
 -- From outboxes.account_events in the spec.
 create function events_internal.outbox_account_events_mark_key()
     returns trigger
     language plpgsql
 as $function$
 declare
-    v_hash bigint := hashtextextended(coalesce(new.aggregate_id, ''), 0);
+    v_hash bigint := pg_catalog.hashtextextended(coalesce(new.aggregate_id, ''), 0);
 begin
     -- An expression, as that is evaluated in place: it never is null.
-    if pg_advisory_xact_lock_shared(667657102, (v_hash >> 4 & 127)::integer) is null or
-        pg_advisory_xact_lock_shared(667657102, (128 + (v_hash >> 11 & 127))::integer) is null then
+    if pg_catalog.pg_advisory_xact_lock_shared(667657102, (v_hash operator(pg_catalog.>>) 4 operator(pg_catalog.&) 127)::integer) is null
+        or pg_catalog.pg_advisory_xact_lock_shared(667657102,
+            (128 operator(pg_catalog.+) (v_hash operator(pg_catalog.>>) 11 operator(pg_catalog.&) 127))::integer) is null
+    then
         return null;
     end if;
     return new;
@@ -2964,7 +3047,13 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'b704db415084450add8f34428dd5564a', 'plain');
+values ('events', '1.0.0', 'f374ce43e9824396cf12a4bee5c90510', 'plain');
 select events.attach();
+
+do $do$
+begin
+    perform pg_catalog.set_config('search_path', pg_catalog.current_setting('sluice.search_path'), true);
+end;
+$do$;
 
 commit;

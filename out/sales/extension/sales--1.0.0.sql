@@ -2,6 +2,14 @@
 
 \echo Use "create extension sales" to load this file. \quit
 
+-- Names without a schema are PostgreSQL's own, whatever the search_path, which is put back at the end.
+do $do$
+begin
+    perform pg_catalog.set_config('sluice.search_path', pg_catalog.current_setting('search_path'), true);
+end;
+$do$;
+set local search_path = pg_catalog, pg_temp;
+
 -- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema sales for extension sales, unless it is there.
@@ -105,7 +113,9 @@ create table sales_internal.pgt_stream_table_config (
     stream_table       text not null primary key, -- schema.name
     pgt_schema         name not null,
     pgt_name           name not null,
-    query              text not null,
+    query              text not null,    -- as the spec has it
+    -- the same with the schemas of its tables; null: names are looked up along the search_path of the spec
+    resolved           text,
     refresh_mode       text not null,
     effective_mode     text not null,
     effective_reason   text,
@@ -1081,6 +1091,7 @@ create table sales_internal.pgt_commits (
 create function sales_internal.pgt_written(p_mark text, p_rows bigint)
     returns void
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_setting text := sales_internal.pgt_setting_name('_written');
@@ -1152,7 +1163,7 @@ $function$;
 create function sales_internal.pgt_attach_stream_table(p_stream_table text, p_again text default null)
     returns void
     language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
@@ -1192,7 +1203,7 @@ begin
         -- The server names the types: those of the query.
         v_statements := v_statements
             || format(e'create table %s%s as\nselect %s\nfrom %s\nwith no data', c.rows_table, c.stored_with, c.stored_columns,
-                coalesce(c.stored_from, format(e'(\n%s\n) q', c.query)))
+                coalesce(c.stored_from, format(e'(\n%s\n) q', coalesce(c.resolved, c.query))))
             || array(select format('alter table %s alter %I set not null', c.rows_table, n.name) from unnest(c.not_null) n (name))
             || c.row_indexes;
     end if;
@@ -1205,9 +1216,12 @@ begin
     end if;
     v_statements := v_statements
         || v_again;
+    perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else 'pg_catalog, pg_temp'
+        end, true);
     foreach v_statement in array v_statements loop
         execute v_statement;
     end loop;
+    set local search_path = pg_catalog, pg_temp;
 end;
 $function$;
 
@@ -1217,7 +1231,7 @@ $function$;
 create function sales_internal.pgt_fit_stream_table(p_stream_table text, p_aside boolean default false)
     returns void
     language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
     set client_min_messages = warning
 as $function$
 declare
@@ -1235,11 +1249,14 @@ begin
     update sales_internal.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = p_stream_table;
     select array_agg(x.name), array_agg(x.statement) into v_stores, v_statements from (
         select c.rows_table, format(e'create table %s as\nselect %s\nfrom %s\nwith no data', 'sales_internal.pgt_probe',
-            c.stored_columns, coalesce(c.stored_from, format(e'(\n%s\n) q', c.query)))
+            c.stored_columns, coalesce(c.stored_from, format(e'(\n%s\n) q', coalesce(c.resolved, c.query))))
         where v_remake is not true and to_regclass(c.rows_table) is not null and to_regclass(v_view) is not null
     ) x (name, statement);
     for n in 1..coalesce(cardinality(v_stores), 0) loop
+        perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else 'pg_catalog, pg_temp'
+            end, true);
         execute v_statements[n];
+        set local search_path = pg_catalog, pg_temp;
         v_fits := not exists (
             select
             from pg_attribute a
@@ -1255,7 +1272,6 @@ begin
     end if;
 
     -- Objects of users that depend on the view, besides its own rule and type, are not dropped. The error names them with their schemas.
-    set local search_path = pg_catalog, pg_temp;
     select string_agg(distinct pg_describe_object(d.classid, d.objid, 0), ', ')
     into v_dependents
     from pg_depend d
@@ -1969,7 +1985,7 @@ comment on function sales.resume_stream_table(text) is
 create function sales.check_stream_table(p_name text)
     returns table (missing bigint, extra bigint)
     language plpgsql
-    set search_path = pg_catalog, public, sales, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -2029,13 +2045,16 @@ select case
         ) d
     )
 end$sql$,
-        v_name, v_values, c.query, ' (' || nullif(array_to_string(v_names, ', '), '') || ')', v_relation,
+        v_name, v_values, coalesce(c.resolved, c.query), ' (' || nullif(array_to_string(v_names, ', '), '') || ')', v_relation,
         ' group by ' || nullif(array_to_string(v_names, ', '), ''))]
     loop
         begin
             while v_relation is not null loop
                 -- In READ COMMITTED its snapshot is later than the apply function's: it shows whether others committed changes since.
+                perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else
+                    'pg_catalog, pg_temp' end, true);
                 execute v_compare into v_counts using v_exact;
+                set local search_path = pg_catalog, pg_temp;
                 exit when v_counts is not null;
                 if clock_timestamp() > v_until then
                     raise exception using errcode = '55000',
@@ -2388,15 +2407,32 @@ begin
 end;
 $function$;
 
+-- Notes the error of a background task, and warns: p_what names what the task is about. Returns false, without a warning, if there is no
+-- such task any more, as its object was dropped meanwhile. Writes pgt_tasks.
+create function sales_internal.pgt_note_error(p_task text, p_what text, p_error text)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    update sales_internal.pgt_tasks t set last_error = left(p_error, 1000) where t.task = p_task;
+    if not found then
+        return false;
+    end if;
+    raise warning using message = p_what || ': ' || left(p_error, 1000);
+    return true;
+end;
+$function$;
+
 -- Runs one pass of background work: refreshes, counts, alerts and retention that are due. Each part is a transaction if p_commits is true.
 -- Several sessions may run it at once: each skips parts that another one runs.
 --
--- No SET clause, and the caller's rights: a procedure with either may not commit.
+-- No SET clause, and the caller's rights: a procedure with either may not commit. So every name in it has its schema.
 create procedure sales.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
-    v_table    text;
+    v_table    pg_catalog.text;
 begin
     call sales_internal.pgt_commit(p_commits);
     perform sales_internal.pgt_check_origin();
@@ -2442,26 +2478,28 @@ end;
 $function$;
 comment on function sales.tick_once() is 'Runs the pass of tick() in the caller''s transaction. (Sluice: sales in sales)';
 
--- Ticks every p_every for p_for: the pg_cron job of every minute calls it.
+-- Ticks every p_every for p_for: the pg_cron job of every minute calls it. See tick(): every name has its schema.
 create procedure sales.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
 declare
-    v_until timestamptz := clock_timestamp() + p_for;
-    v_next  timestamptz := clock_timestamp();
+    v_until pg_catalog.timestamptz := pg_catalog.clock_timestamp() operator(pg_catalog.+) p_for;
+    v_next  pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 begin
-    if (p_for is not null and p_every >= interval '10 milliseconds') is not true then
+    if (p_for is not null and p_every operator(pg_catalog.>=) interval '10 milliseconds') is not true then
         raise exception using errcode = '22023', message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
-            detail = format('p_for is %s, p_every is %s.', coalesce(p_for::text, '<null>'), coalesce(p_every::text, '<null>')),
+            detail = pg_catalog.format(
+                'p_for is %s, p_every is %s.', coalesce(p_for::pg_catalog.text, '<null>'), coalesce(p_every::pg_catalog.text, '<null>')
+            ),
             hint = 'For example: call sales.run(''59 seconds'', ''1 second'').';
     end if;
     loop
         call sales.tick();
         -- A pass that took longer than p_every does not pile up others behind it.
-        v_next := greatest(v_next + p_every, clock_timestamp());
-        exit when v_next >= v_until;
+        v_next := greatest(v_next operator(pg_catalog.+) p_every, pg_catalog.clock_timestamp());
+        exit when v_next operator(pg_catalog.>=) v_until;
         -- Not until then if the clock was set back meanwhile.
-        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every))::float8);
+        perform pg_catalog.pg_sleep_for(least(v_next operator(pg_catalog.-) pg_catalog.clock_timestamp(), p_every));
         commit;
     end loop;
 end;
@@ -2575,20 +2613,23 @@ as $function$
         select __new.* -- a column may be named c
         from sales_internal.changes_public_orders __new
         cross join sales_internal.pgt_stream_table_state f
-        cross join (select from generate_series(1, (select 1)) limit 12) dozen
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
-          and f.stream_table = $2
-          and __new.__xid >= pg_snapshot_xmin(f.seen)
-          and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
+        cross join (select from pg_catalog.generate_series(1, (select 1)) limit 12) dozen
+        where $3 is not null and (__new.__mult is null)::integer operator(pg_catalog.=) 0 and (__new.__no is null)::integer
+            operator(pg_catalog.=) 0
+          and f.stream_table operator(pg_catalog.=) $2
+          and __new.__xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin(f.seen)
+          and case when __new.__xid operator(pg_catalog.=) f.own_xid then __new.__no operator(pg_catalog.>) f.own_no
+              else not pg_catalog.pg_visible_in_snapshot(__new.__xid, f.seen) end
         limit $4
     ) c
     union all
     select c.*
     from sales_internal.changes_public_orders c, sales_internal.pgt_stream_table_state f
     where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
-      and f.stream_table = $2
-      and c.__xid >= pg_snapshot_xmin(f.seen)
-      and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+      and f.stream_table operator(pg_catalog.=) $2
+      and c.__xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin(f.seen)
+      and case when c.__xid operator(pg_catalog.=) f.own_xid then c.__no operator(pg_catalog.>) f.own_no
+          else not pg_catalog.pg_visible_in_snapshot(c.__xid, f.seen) end
 $function$;
 
 -- Returns the number of rows of sales_internal.changes_public_orders that a stream table has not applied; it counts p_at_most, or all if
@@ -2607,8 +2648,9 @@ begin
             select
             from sales_internal.changes_public_orders c, sales_internal.pgt_stream_table_state f
             where f.stream_table = p_stream_table
-              and c.__xid >= pg_snapshot_xmin(f.seen)
-              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+              and c.__xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin(f.seen)
+              and case when c.__xid operator(pg_catalog.=) f.own_xid then c.__no operator(pg_catalog.>) f.own_no
+                  else not pg_catalog.pg_visible_in_snapshot(c.__xid, f.seen) end
             limit p_at_most
         ) n
     );
@@ -2628,7 +2670,7 @@ as $function$
 declare
     __old alias for old; -- columns may be named old, new and tg_op
     __new alias for new;
-    __event text := tg_op;
+    __event pg_catalog.text := tg_op;
     __rows  bigint;
 begin
     if tg_level operator(pg_catalog.=) 'ROW' then -- for replicas, and where statements write it through tables above
@@ -2697,20 +2739,23 @@ as $function$
         select __new.* -- a column may be named c
         from sales_internal.changes_public_customers __new
         cross join sales_internal.pgt_stream_table_state f
-        cross join (select from generate_series(1, (select 1)) limit 12) dozen
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
-          and f.stream_table = $2
-          and __new.__xid >= pg_snapshot_xmin(f.seen)
-          and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
+        cross join (select from pg_catalog.generate_series(1, (select 1)) limit 12) dozen
+        where $3 is not null and (__new.__mult is null)::integer operator(pg_catalog.=) 0 and (__new.__no is null)::integer
+            operator(pg_catalog.=) 0
+          and f.stream_table operator(pg_catalog.=) $2
+          and __new.__xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin(f.seen)
+          and case when __new.__xid operator(pg_catalog.=) f.own_xid then __new.__no operator(pg_catalog.>) f.own_no
+              else not pg_catalog.pg_visible_in_snapshot(__new.__xid, f.seen) end
         limit $4
     ) c
     union all
     select c.*
     from sales_internal.changes_public_customers c, sales_internal.pgt_stream_table_state f
     where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
-      and f.stream_table = $2
-      and c.__xid >= pg_snapshot_xmin(f.seen)
-      and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+      and f.stream_table operator(pg_catalog.=) $2
+      and c.__xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin(f.seen)
+      and case when c.__xid operator(pg_catalog.=) f.own_xid then c.__no operator(pg_catalog.>) f.own_no
+          else not pg_catalog.pg_visible_in_snapshot(c.__xid, f.seen) end
 $function$;
 
 -- Returns the number of rows of sales_internal.changes_public_customers that a stream table has not applied; it counts p_at_most, or all if
@@ -2729,8 +2774,9 @@ begin
             select
             from sales_internal.changes_public_customers c, sales_internal.pgt_stream_table_state f
             where f.stream_table = p_stream_table
-              and c.__xid >= pg_snapshot_xmin(f.seen)
-              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+              and c.__xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin(f.seen)
+              and case when c.__xid operator(pg_catalog.=) f.own_xid then c.__no operator(pg_catalog.>) f.own_no
+                  else not pg_catalog.pg_visible_in_snapshot(c.__xid, f.seen) end
             limit p_at_most
         ) n
     );
@@ -2750,7 +2796,7 @@ as $function$
 declare
     __old alias for old; -- columns may be named old, new and tg_op
     __new alias for new;
-    __event text := tg_op;
+    __event pg_catalog.text := tg_op;
 begin
     if tg_level operator(pg_catalog.=) 'ROW' then -- for replicas, and where statements write it through tables above
         insert into sales_internal.changes_public_customers (__mult, customer_id, name)
@@ -2808,20 +2854,23 @@ as $function$
         select __new.* -- a column may be named c
         from sales_internal.changes_public_captured_payments __new
         cross join sales_internal.pgt_stream_table_state f
-        cross join (select from generate_series(1, (select 1)) limit 12) dozen
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
-          and f.stream_table = $2
-          and __new.__xid >= pg_snapshot_xmin(f.seen)
-          and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
+        cross join (select from pg_catalog.generate_series(1, (select 1)) limit 12) dozen
+        where $3 is not null and (__new.__mult is null)::integer operator(pg_catalog.=) 0 and (__new.__no is null)::integer
+            operator(pg_catalog.=) 0
+          and f.stream_table operator(pg_catalog.=) $2
+          and __new.__xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin(f.seen)
+          and case when __new.__xid operator(pg_catalog.=) f.own_xid then __new.__no operator(pg_catalog.>) f.own_no
+              else not pg_catalog.pg_visible_in_snapshot(__new.__xid, f.seen) end
         limit $4
     ) c
     union all
     select c.*
     from sales_internal.changes_public_captured_payments c, sales_internal.pgt_stream_table_state f
     where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
-      and f.stream_table = $2
-      and c.__xid >= pg_snapshot_xmin(f.seen)
-      and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+      and f.stream_table operator(pg_catalog.=) $2
+      and c.__xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin(f.seen)
+      and case when c.__xid operator(pg_catalog.=) f.own_xid then c.__no operator(pg_catalog.>) f.own_no
+          else not pg_catalog.pg_visible_in_snapshot(c.__xid, f.seen) end
 $function$;
 
 -- Returns the number of rows of sales_internal.changes_public_captured_payments that a stream table has not applied; it counts p_at_most,
@@ -2840,8 +2889,9 @@ begin
             select
             from sales_internal.changes_public_captured_payments c, sales_internal.pgt_stream_table_state f
             where f.stream_table = p_stream_table
-              and c.__xid >= pg_snapshot_xmin(f.seen)
-              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+              and c.__xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin(f.seen)
+              and case when c.__xid operator(pg_catalog.=) f.own_xid then c.__no operator(pg_catalog.>) f.own_no
+                  else not pg_catalog.pg_visible_in_snapshot(c.__xid, f.seen) end
             limit p_at_most
         ) n
     );
@@ -2861,7 +2911,7 @@ as $function$
 declare
     __old alias for old; -- columns may be named old, new and tg_op
     __new alias for new;
-    __event text := tg_op;
+    __event pg_catalog.text := tg_op;
 begin
     if tg_level operator(pg_catalog.=) 'ROW' then -- for replicas, and where statements write it through tables above
         insert into sales_internal.changes_public_captured_payments (__mult, order_id, amount, captured_at)
@@ -2923,20 +2973,23 @@ as $function$
         select __new.* -- a column may be named c
         from sales_internal.changes_sales_customer_payments __new
         cross join sales_internal.pgt_stream_table_state f
-        cross join (select from generate_series(1, (select 1)) limit 12) dozen
-        where $3 is not null and (__new.__mult is null)::integer = 0 and (__new.__no is null)::integer = 0
-          and f.stream_table = $2
-          and __new.__xid >= pg_snapshot_xmin(f.seen)
-          and case when __new.__xid = f.own_xid then __new.__no > f.own_no else not pg_visible_in_snapshot(__new.__xid, f.seen) end
+        cross join (select from pg_catalog.generate_series(1, (select 1)) limit 12) dozen
+        where $3 is not null and (__new.__mult is null)::integer operator(pg_catalog.=) 0 and (__new.__no is null)::integer
+            operator(pg_catalog.=) 0
+          and f.stream_table operator(pg_catalog.=) $2
+          and __new.__xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin(f.seen)
+          and case when __new.__xid operator(pg_catalog.=) f.own_xid then __new.__no operator(pg_catalog.>) f.own_no
+              else not pg_catalog.pg_visible_in_snapshot(__new.__xid, f.seen) end
         limit $4
     ) c
     union all
     select c.*
     from sales_internal.changes_sales_customer_payments c, sales_internal.pgt_stream_table_state f
     where $3 is null and ($3 is null or c.__mult is null) and ($3 is null or c.__no is null)
-      and f.stream_table = $2
-      and c.__xid >= pg_snapshot_xmin(f.seen)
-      and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+      and f.stream_table operator(pg_catalog.=) $2
+      and c.__xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin(f.seen)
+      and case when c.__xid operator(pg_catalog.=) f.own_xid then c.__no operator(pg_catalog.>) f.own_no
+          else not pg_catalog.pg_visible_in_snapshot(c.__xid, f.seen) end
 $function$;
 
 -- Returns the number of rows of sales_internal.changes_sales_customer_payments that a stream table has not applied; it counts p_at_most, or
@@ -2955,8 +3008,9 @@ begin
             select
             from sales_internal.changes_sales_customer_payments c, sales_internal.pgt_stream_table_state f
             where f.stream_table = p_stream_table
-              and c.__xid >= pg_snapshot_xmin(f.seen)
-              and case when c.__xid = f.own_xid then c.__no > f.own_no else not pg_visible_in_snapshot(c.__xid, f.seen) end
+              and c.__xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmin(f.seen)
+              and case when c.__xid operator(pg_catalog.=) f.own_xid then c.__no operator(pg_catalog.>) f.own_no
+                  else not pg_catalog.pg_visible_in_snapshot(c.__xid, f.seen) end
             limit p_at_most
         ) n
     );
@@ -3265,7 +3319,7 @@ insert into sales_internal.pgt_stream_table_config (
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    spec_indexes, view_query, grants, query
+    spec_indexes, view_query, grants, query, resolved
 ) values (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
     'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
@@ -3278,6 +3332,9 @@ insert into sales_internal.pgt_stream_table_config (
         '{}', 
     'SELECT order_id, customer_id, status, amount
 FROM orders
+WHERE amount >= 150',
+    'SELECT order_id, customer_id, status, amount
+FROM public.orders
 WHERE amount >= 150'
 );
 insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.large_orders');
@@ -3480,7 +3537,7 @@ insert into sales_internal.pgt_stream_table_config (
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    spec_indexes, view_query, grants, query
+    spec_indexes, view_query, grants, query, resolved
 ) values (
     'sales.orders_by_status', 'sales', 'orders_by_status', 'at_commit', 'at_commit', null, 'merge_groups', '1s', 2, 2,
     'stream_tables.orders_by_status', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
@@ -3508,6 +3565,9 @@ from d1
         'end as amount from sales_internal.orders_by_status_rows r cross join (select) read_only', '{}', 
     'SELECT status, count(*) AS orders, sum(amount) AS amount
 FROM orders
+GROUP BY status',
+    'SELECT status, count(*) AS orders, sum(amount) AS amount
+FROM public.orders
 GROUP BY status'
 );
 insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.orders_by_status');
@@ -3824,7 +3884,7 @@ insert into sales_internal.pgt_stream_table_config (
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    spec_indexes, view_query, grants, query
+    spec_indexes, view_query, grants, query, resolved
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 3, 3,
     'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
@@ -3862,6 +3922,11 @@ from d1
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
 JOIN captured_payments p ON p.order_id = o.order_id
+GROUP BY c.customer_id, c.name',
+    'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
+FROM public.customers c
+JOIN public.orders o ON o.customer_id = c.customer_id
+JOIN public.captured_payments p ON p.order_id = o.order_id
 GROUP BY c.customer_id, c.name'
 );
 insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.customer_payments');
@@ -4045,7 +4110,7 @@ insert into sales_internal.pgt_stream_table_config (
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    spec_indexes, view_query, grants, query
+    spec_indexes, view_query, grants, query, resolved
 ) values (
     'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 4, 4,
     'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
@@ -4057,6 +4122,9 @@ insert into sales_internal.pgt_stream_table_config (
     '{}', 'select r.customer_id, r.name, r.paid from sales_internal.best_customers_rows r cross join generate_series(1, r.__mult)', '{}', 
     'SELECT customer_id, name, paid
 FROM customer_payments
+WHERE paid >= 500',
+    'SELECT customer_id, name, paid
+FROM sales.customer_payments
 WHERE paid >= 500'
 );
 insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.best_customers');
@@ -4076,4 +4144,10 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'ac08c2d1f91d5f4c4e3c62dca512d1c0', 'extension');
+values ('sales', '1.0.0', '1f198b669121646cbb6606c5eb8abc83', 'extension');
+
+do $do$
+begin
+    perform pg_catalog.set_config('search_path', pg_catalog.current_setting('sluice.search_path'), true);
+end;
+$do$;

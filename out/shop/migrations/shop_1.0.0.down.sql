@@ -2,6 +2,14 @@
 
 begin;
 
+-- Names without a schema are PostgreSQL's own, whatever the search_path, which is put back at the end.
+do $do$
+begin
+    perform pg_catalog.set_config('sluice.search_path', pg_catalog.current_setting('search_path'), true);
+end;
+$do$;
+set local search_path = pg_catalog, pg_temp;
+
 -- Refuses, before anything is changed, to replace what extension shop did not make.
 do $do$
 declare
@@ -96,6 +104,7 @@ drop table pgtrickle.order_events;
 drop procedure pgtrickle.run("interval", "interval");
 drop function pgtrickle.tick_once();
 drop procedure pgtrickle.tick(bool);
+drop function pgtrickle_internal.pgt_note_error(text, text, text);
 drop function pgtrickle_internal.pgt_take_task(text, "interval");
 drop procedure pgtrickle_internal.pgt_commit(bool);
 drop function pgtrickle_internal.pgt_check_origin();
@@ -181,6 +190,12 @@ begin
     end if;
 exception when dependent_objects_still_exist then
     raise notice 'schema % stays: it holds other objects', 'pgtrickle';
+end;
+$do$;
+
+do $do$
+begin
+    perform pg_catalog.set_config('search_path', pg_catalog.current_setting('sluice.search_path'), true);
 end;
 $do$;
 

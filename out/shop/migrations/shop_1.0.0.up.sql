@@ -2,6 +2,14 @@
 
 begin;
 
+-- Names without a schema are PostgreSQL's own, whatever the search_path, which is put back at the end.
+do $do$
+begin
+    perform pg_catalog.set_config('sluice.search_path', pg_catalog.current_setting('search_path'), true);
+end;
+$do$;
+set local search_path = pg_catalog, pg_temp;
+
 -- ==== Shared: the same for all objects of a kind ==========================================================
 
 -- Makes schema pgtrickle for extension shop, unless it is there.
@@ -229,6 +237,7 @@ create function pgtrickle.inbox_is_my_partition(p_aggregate_id text, p_worker_id
     language plpgsql
     immutable
     parallel safe
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_bucket bigint := 0::bigint;
@@ -258,6 +267,7 @@ create function pgtrickle_internal.pgt_inbox(p_inbox text)
     returns pgtrickle.pgt_inbox_config
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox record;
@@ -272,7 +282,8 @@ begin
 end;
 $function$;
 
--- Whether no open transaction holds a row whose xmax is p_locker. The planner inlines it, so that neither STRICT nor SET belongs here.
+-- Whether no open transaction holds a row whose xmax is p_locker. The planner inlines it, so that neither STRICT nor SET belongs here, and
+-- every name has its schema.
 --
 -- Transactions from id p_next on count as holding it; age() counts back from p_base; the caller's own locks have id p_own or, under a
 -- savepoint, a later one. What may be a multixact of shared locks, by its number, identifies no transaction: there the lock is
@@ -281,11 +292,18 @@ create function pgtrickle_internal.pgt_is_free(p_locker xid, p_next bigint, p_ba
     returns boolean
     language sql
 as $function$
-    select p_locker = '0'::xid
-        or greatest(p_base - age(p_locker), 3) < p_next
-            and pg_xact_status((greatest(p_base - age(p_locker), 3))::text::xid8) is distinct from 'in progress'
-        or mxid_age(p_locker) > 0
-            and (p_own is null or greatest(p_base - age(p_locker), 3) < p_own or greatest(p_base - age(p_locker), 3) >= p_next + 1000000)
+    select p_locker operator(pg_catalog.=) '0'::pg_catalog.xid
+        or greatest(p_base operator(pg_catalog.-) pg_catalog.age(p_locker), 3) operator(pg_catalog.<) p_next
+            and coalesce(pg_catalog.pg_xact_status(
+                greatest(p_base operator(pg_catalog.-) pg_catalog.age(p_locker), 3)::pg_catalog.text::pg_catalog.xid8
+            ) operator(pg_catalog.<>) 'in progress', true)
+        or pg_catalog.mxid_age(p_locker) operator(pg_catalog.>) 0
+            and (
+                p_own is null
+                or greatest(p_base operator(pg_catalog.-) pg_catalog.age(p_locker), 3) operator(pg_catalog.<) p_own
+                or greatest(p_base operator(pg_catalog.-) pg_catalog.age(p_locker), 3) operator(pg_catalog.>=)
+                    (p_next operator(pg_catalog.+) 1000000)
+            )
 $function$;
 
 -- How long a message took, in whole microseconds, as sums of integers are exact; 0 if it is not processed or a timestamp is infinite.
@@ -294,8 +312,9 @@ create function pgtrickle_internal.pgt_processing_us(p_received_at timestamptz, 
     language sql
     immutable
 as $function$
-    select (case when isfinite(p_processed_at) and isfinite(p_received_at)
-        then least(greatest(date_part('epoch', p_processed_at - p_received_at), 0), 1e12) else 0 end * 1000000)::bigint
+    select (case when pg_catalog.isfinite(p_processed_at) and pg_catalog.isfinite(p_received_at) then
+        least(greatest(pg_catalog.date_part('epoch', p_processed_at operator(pg_catalog.-) p_received_at), 0), 1e12)
+    else 0 end operator(pg_catalog.*) 1000000)::bigint
 $function$;
 
 -- Counts an attempt of a message that a claim has locked and that came back from an earlier claim; false if it became a dead letter by it.
@@ -307,6 +326,7 @@ $function$;
 create function pgtrickle_internal.pgt_count_attempt(p_inbox text, p_event_id text, p_locker xid)
     returns boolean
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
@@ -1032,6 +1052,7 @@ create function pgtrickle.inbox_is_my_partition(p_inbox text, p_aggregate_id tex
     language plpgsql
     immutable
     parallel safe
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     if p_inbox is null or p_inbox not in ('order_events', 'payments') then
@@ -1052,6 +1073,7 @@ create function pgtrickle.inbox_receive(
 )
     returns boolean
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_stored boolean;
@@ -1096,6 +1118,7 @@ comment on function pgtrickle.inbox_receive(text, anycompatiblenonarray, text, j
 create function pgtrickle.inbox_receive_many(p_inbox text, p_messages jsonb)
     returns table (event_id text, stored boolean)
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
 declare
@@ -1192,6 +1215,7 @@ create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 10
     )
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -1236,6 +1260,7 @@ create function pgtrickle.inbox_claim(
         received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
     )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     if p_limit is null or p_limit < 0 then
@@ -1262,6 +1287,7 @@ create function pgtrickle_internal.pgt_require_marked(p_inbox text, p_event_ids 
     returns void
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox     record := pgtrickle_internal.pgt_inbox(p_inbox);
@@ -1303,6 +1329,7 @@ $function$;
 create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id text, p_lease_id bigint default null)
     returns boolean
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_marked boolean;
@@ -1363,7 +1390,7 @@ create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id anynonar
     returns boolean
     language sql
 as $function$
-    select pgtrickle.inbox_mark_processed(p_inbox, p_event_id::text, p_lease_id)
+    select pgtrickle.inbox_mark_processed(p_inbox, p_event_id::pg_catalog.text, p_lease_id)
 $function$;
 comment on function pgtrickle.inbox_mark_processed(text, anynonarray, int8) is 'Takes an id of any type. (Sluice: shop in pgtrickle)';
 
@@ -1372,6 +1399,7 @@ comment on function pgtrickle.inbox_mark_processed(text, anynonarray, int8) is '
 create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_ids text[], p_lease_id bigint default null)
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_count bigint;
@@ -1431,6 +1459,7 @@ comment on function pgtrickle.inbox_mark_processed(text, text[], int8) is 'Marks
 create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id text, p_error text, p_lease_id bigint default null)
     returns integer
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_failures integer;
@@ -1486,7 +1515,7 @@ create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id anynonarray
     returns integer
     language sql
 as $function$
-    select pgtrickle.inbox_mark_failed(p_inbox, p_event_id::text, p_error, p_lease_id)
+    select pgtrickle.inbox_mark_failed(p_inbox, p_event_id::pg_catalog.text, p_error, p_lease_id)
 $function$;
 comment on function pgtrickle.inbox_mark_failed(text, anynonarray, text, int8) is 'Takes an id of any type. (Sluice: shop in pgtrickle)';
 
@@ -1495,6 +1524,7 @@ comment on function pgtrickle.inbox_mark_failed(text, anynonarray, text, int8) i
 create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_ids text[], p_error text, p_lease_id bigint default null)
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     perform pgtrickle_internal.pgt_inbox(p_inbox);
@@ -1511,6 +1541,7 @@ comment on function pgtrickle.inbox_mark_failed(text, text[], text, int8) is 'Co
 create function pgtrickle_internal.pgt_lease(p_inbox text, p_event_ids text[], p_lease_id bigint, p_until timestamptz, p_attempts integer)
     returns timestamptz
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     loop
@@ -1530,6 +1561,7 @@ create function pgtrickle_internal.pgt_lease_attempts(p_inbox text, p_event_ids 
     returns table (attempts integer, event_ids text[])
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
@@ -1560,6 +1592,7 @@ create function pgtrickle.inbox_claim_lease(
         received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer, lease_id bigint
     )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
 declare
@@ -1627,6 +1660,7 @@ create function pgtrickle_internal.pgt_move_leases(
         bigint
 )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
@@ -1716,6 +1750,7 @@ create function pgtrickle.replay_inbox_messages(
 )
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox record := pgtrickle_internal.pgt_inbox(p_inbox);
@@ -1751,6 +1786,7 @@ comment on function pgtrickle.replay_inbox_messages(text, text[], text, bool) is
 create function pgtrickle.pause_inbox(p_inbox text)
     returns void
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     perform pgtrickle_internal.pgt_inbox(p_inbox);
@@ -1766,6 +1802,7 @@ comment on function pgtrickle.pause_inbox(text) is 'Stops claims of an inbox. (S
 create function pgtrickle.resume_inbox(p_inbox text)
     returns void
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     perform pgtrickle_internal.pgt_inbox(p_inbox);
@@ -1780,6 +1817,7 @@ create function pgtrickle.inbox_health(p_inbox text)
     returns jsonb
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -1867,6 +1905,7 @@ create function pgtrickle.inbox_status()
     )
     language sql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
     select c.inbox_name, format('%I.%I', c.inbox_schema, c.inbox_table), c.is_managed, c.max_retries,
            round(extract(epoch from coalesce(
@@ -1889,6 +1928,7 @@ create function pgtrickle.inbox_status(p_inbox text)
     returns jsonb
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
     set enable_hashjoin = off
     set enable_mergejoin = off
@@ -2082,17 +2122,34 @@ begin
 end;
 $function$;
 
+-- Notes the error of a background task, and warns: p_what names what the task is about. Returns false, without a warning, if there is no
+-- such task any more, as its object was dropped meanwhile. Writes pgt_tasks.
+create function pgtrickle_internal.pgt_note_error(p_task text, p_what text, p_error text)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    update pgtrickle_internal.pgt_tasks t set last_error = left(p_error, 1000) where t.task = p_task;
+    if not found then
+        return false;
+    end if;
+    raise warning using message = p_what || ': ' || left(p_error, 1000);
+    return true;
+end;
+$function$;
+
 -- Runs one pass of background work: refreshes, counts, alerts and retention that are due. Each part is a transaction if p_commits is true.
 -- Several sessions may run it at once: each skips parts that another one runs.
 --
--- No SET clause, and the caller's rights: a procedure with either may not commit.
+-- No SET clause, and the caller's rights: a procedure with either may not commit. So every name in it has its schema.
 create procedure pgtrickle.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
     v_rounds   constant integer := case when p_commits then 2147483647 else 100 end; -- one transaction does a bounded part of the work
-    v_name     text;
-    v_task     text;
+    v_name     pg_catalog.text;
+    v_task     pg_catalog.text;
     v_batch    integer;
     v_interval interval;
     v_rows     bigint;
@@ -2100,16 +2157,18 @@ begin
     call pgtrickle_internal.pgt_commit(p_commits);
     perform pgtrickle_internal.pgt_check_origin();
     call pgtrickle_internal.pgt_commit(p_commits);
-    if (select s.value from pgtrickle_internal.pgt_setting('inbox_enabled') s) <> 'on' then
+    if (select s.value from pgtrickle_internal.pgt_setting('inbox_enabled') s) operator(pg_catalog.<>) 'on' then
         return;
     end if;
     v_batch := greatest(1, (select s.value from pgtrickle_internal.pgt_setting('inbox_drain_batch_size') s)::integer);
-    v_interval := make_interval(secs => (select s.value from pgtrickle_internal.pgt_setting('inbox_drain_interval_seconds') s)::float8);
-    foreach v_name in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate "C") loop
+    v_interval := pg_catalog.make_interval(secs =>
+        (select s.value from pgtrickle_internal.pgt_setting('inbox_drain_interval_seconds') s)::double precision);
+    foreach v_name in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate pg_catalog."C") loop
         -- upgrades may remove it
-        perform pgtrickle_internal.pgt_inbox_tick(c.inbox_name) from pgtrickle.pgt_inbox_config c where c.inbox_name = v_name;
+        perform pgtrickle_internal.pgt_inbox_tick(c.inbox_name) from pgtrickle.pgt_inbox_config c where c.inbox_name operator(pg_catalog.=)
+            v_name;
         call pgtrickle_internal.pgt_commit(p_commits);
-        v_task := 'inbox ' || v_name || ': retention';
+        v_task := pg_catalog.concat('inbox ', v_name, ': retention');
         if pgtrickle_internal.pgt_take_task(v_task, v_interval) then
             for v_round in 1..v_rounds loop
                 call pgtrickle_internal.pgt_commit(p_commits);
@@ -2117,10 +2176,9 @@ begin
                     v_rows := pgtrickle_internal.pgt_inbox_drain(v_name, v_batch);
                 exception when others then
                     v_rows := 0;
-                    update pgtrickle_internal.pgt_tasks t set last_error = left(sqlerrm, 1000) where t.task = v_task;
-                    raise warning using message = 'inbox ' || v_name || ': ' || left(sqlerrm, 1000);
+                    perform pgtrickle_internal.pgt_note_error(v_task, pg_catalog.concat('inbox ', v_name), sqlerrm);
                 end;
-                exit when v_rows < v_batch;
+                exit when v_rows operator(pg_catalog.<) v_batch;
             end loop;
         end if;
         call pgtrickle_internal.pgt_commit(p_commits);
@@ -2141,26 +2199,28 @@ end;
 $function$;
 comment on function pgtrickle.tick_once() is 'Runs the pass of tick() in the caller''s transaction. (Sluice: shop in pgtrickle)';
 
--- Ticks every p_every for p_for: the pg_cron job of every minute calls it.
+-- Ticks every p_every for p_for: the pg_cron job of every minute calls it. See tick(): every name has its schema.
 create procedure pgtrickle.run(p_for interval default '59 seconds', p_every interval default '1 second')
     language plpgsql
 as $procedure$
 declare
-    v_until timestamptz := clock_timestamp() + p_for;
-    v_next  timestamptz := clock_timestamp();
+    v_until pg_catalog.timestamptz := pg_catalog.clock_timestamp() operator(pg_catalog.+) p_for;
+    v_next  pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 begin
-    if (p_for is not null and p_every >= interval '10 milliseconds') is not true then
+    if (p_for is not null and p_every operator(pg_catalog.>=) interval '10 milliseconds') is not true then
         raise exception using errcode = '22023', message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
-            detail = format('p_for is %s, p_every is %s.', coalesce(p_for::text, '<null>'), coalesce(p_every::text, '<null>')),
+            detail = pg_catalog.format(
+                'p_for is %s, p_every is %s.', coalesce(p_for::pg_catalog.text, '<null>'), coalesce(p_every::pg_catalog.text, '<null>')
+            ),
             hint = 'For example: call pgtrickle.run(''59 seconds'', ''1 second'').';
     end if;
     loop
         call pgtrickle.tick();
         -- A pass that took longer than p_every does not pile up others behind it.
-        v_next := greatest(v_next + p_every, clock_timestamp());
-        exit when v_next >= v_until;
+        v_next := greatest(v_next operator(pg_catalog.+) p_every, pg_catalog.clock_timestamp());
+        exit when v_next operator(pg_catalog.>=) v_until;
         -- Not until then if the clock was set back meanwhile.
-        perform pg_sleep(extract(epoch from least(v_next - clock_timestamp(), p_every))::float8);
+        perform pg_catalog.pg_sleep_for(least(v_next operator(pg_catalog.-) pg_catalog.clock_timestamp(), p_every));
         commit;
     end loop;
 end;
@@ -2253,6 +2313,7 @@ create function pgtrickle_internal.order_events_claim(p_limit integer, p_worker_
         received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
     )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
     -- Queue tables have useless statistics: pin the one plan that is right.
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -2614,6 +2675,7 @@ create function pgtrickle_internal.payments_claim(p_limit integer, p_worker_id i
         received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
     )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
     -- Queue tables have useless statistics: pin the one plan that is right.
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -2889,7 +2951,13 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '2cda02c790960e10d1d07a17297bba4d', 'plain');
+values ('shop', '1.0.0', '97d6265c98078e3d85ab1e2da36fcf60', 'plain');
 select pgtrickle.attach();
+
+do $do$
+begin
+    perform pg_catalog.set_config('search_path', pg_catalog.current_setting('sluice.search_path'), true);
+end;
+$do$;
 
 commit;

@@ -47,7 +47,7 @@ func (d *Database) sql(text string) string { return strings.ReplaceAll(text, "%s
 // Check says whether the database can be reached and has the extension.
 func (d *Database) Check(ctx context.Context) error {
 	var there bool
-	err := d.pool.QueryRow(ctx, "select to_regclass($1) is not null", d.schema+".pgt_extension").Scan(&there)
+	err := d.pool.QueryRow(ctx, "select pg_catalog.to_regclass($1) is not null", d.schema+".pgt_extension").Scan(&there)
 	if err == nil && !there {
 		return fmt.Errorf("schema %s has no extension of sluice", d.schema)
 	}

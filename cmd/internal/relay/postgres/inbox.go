@@ -40,7 +40,7 @@ func (i *Inbox) InOrder() {}
 // Check implements wire.Sink.
 func (i *Inbox) Check(ctx context.Context) error {
 	var name string
-	err := i.db.pool.QueryRow(ctx, i.db.sql("select c.inbox_name from %s.pgt_inbox_config c where c.inbox_name = $1"), i.name).Scan(&name)
+	err := i.db.pool.QueryRow(ctx, i.db.sql("select c.inbox_name from %s.pgt_inbox_config c where c.inbox_name operator(pg_catalog.=) $1"), i.name).Scan(&name)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("inbox not found: %s, in schema %s", i.name, i.db.schema)
 	}
@@ -111,7 +111,7 @@ func (i *Inbox) store(ctx context.Context, documents []*wire.Document) error {
 		return wire.Rejected{Err: err}
 	}
 	var stored int
-	err = i.db.pool.QueryRow(ctx, i.db.sql("select count(*) filter (where r.stored) from %s.inbox_receive_many($1, $2::jsonb) r"), i.name, string(text)).Scan(&stored)
+	err = i.db.pool.QueryRow(ctx, i.db.sql("select pg_catalog.count(*) filter (where r.stored) from %s.inbox_receive_many($1, $2::pg_catalog.jsonb) r"), i.name, string(text)).Scan(&stored)
 	if err == nil && stored < len(documents) {
 		i.Duplicates(len(documents) - stored)
 	}

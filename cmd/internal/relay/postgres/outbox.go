@@ -79,10 +79,11 @@ func (d *Database) CheckOutbox(ctx context.Context, c *config.Outbox) error {
 // outbox reads the catalog, by the name of an outbox or of a stream table that has one, and has the group.
 func (d *Database) outbox(ctx context.Context, c *config.Outbox) (o catalogRow, err error) {
 	err = d.pool.QueryRow(ctx, d.sql(`
-		select c.outbox_name, c.kind, format('%I.%I', c.outbox_schema, c.outbox_table_name), c.outbox_table_name::text,
-		       case when c.delta_rows_table_name is not null then format('%I.%I', c.outbox_schema, c.delta_rows_table_name) else '' end, coalesce(c.pgt_name, '')
+		select c.outbox_name, c.kind, pg_catalog.format('%I.%I', c.outbox_schema, c.outbox_table_name), c.outbox_table_name::pg_catalog.text,
+		       case when c.delta_rows_table_name is not null then pg_catalog.format('%I.%I', c.outbox_schema, c.delta_rows_table_name) else '' end,
+		       coalesce(c.pgt_name, '')
 		from %s.pgt_outbox_config c
-		where $1 in (c.outbox_name, c.stream_table, c.pgt_name)`), c.Name).Scan(&o.name, &o.kind, &o.table, &o.notified, &o.deltas, &o.streamTable)
+		where $1 operator(pg_catalog.=) any (array[c.outbox_name, c.stream_table, c.pgt_name]::pg_catalog.text[])`), c.Name).Scan(&o.name, &o.kind, &o.table, &o.notified, &o.deltas, &o.streamTable)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return o, fmt.Errorf("outbox not found: %s, in schema %s", c.Name, d.schema)
 	}
@@ -90,7 +91,7 @@ func (d *Database) outbox(ctx context.Context, c *config.Outbox) (o catalogRow, 
 		return o, plain(err)
 	}
 	var of string
-	err = d.pool.QueryRow(ctx, d.sql("select g.outbox_name from %s.pgt_consumer_groups g where g.group_name = $1"), c.Group).Scan(&of)
+	err = d.pool.QueryRow(ctx, d.sql("select g.outbox_name from %s.pgt_consumer_groups g where g.group_name operator(pg_catalog.=) $1"), c.Group).Scan(&of)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) && c.Create != "":
 		return o, d.exec(ctx, "select %s.create_consumer_group($1, $2, $3)", c.Group, o.name, c.Create)

@@ -155,7 +155,7 @@ func (o *Outbox) begin(r *row, payload json.RawMessage) (*parts, error) {
 // claimed reads the rows of a claim check by their numbers, some at a time, so that no transaction stays open while a sink is slow.
 func (o *Outbox) claimed(id int64) func(ctx context.Context, atMost int) ([]change, error) {
 	last := -1
-	query := fmt.Sprintf("select r.row_num, r.op::text, r.payload::text from %s r where r.outbox_id = $1 and r.row_num > $2 order by r.row_num limit $3", o.catalog.deltas)
+	query := fmt.Sprintf("select r.row_num, r.op::pg_catalog.text, r.payload::pg_catalog.text from %s r where r.outbox_id operator(pg_catalog.=) $1 and r.row_num operator(pg_catalog.>) $2 order by r.row_num limit $3", o.catalog.deltas)
 	return func(ctx context.Context, atMost int) (changes []change, err error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

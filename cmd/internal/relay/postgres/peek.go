@@ -16,14 +16,14 @@ func (d *Database) Peek(ctx context.Context, c *config.Outbox, atMost int) ([]*w
 	if err != nil {
 		return nil, err
 	}
-	columns, types := "o.event_type, o.aggregate_id, o.headers::text, null::boolean", " and ($3::text[] is null or o.event_type = any ($3))"
+	columns, types := "o.event_type, o.aggregate_id, o.headers::pg_catalog.text, null::boolean", " and ($3::pg_catalog.text[] is null or o.event_type operator(pg_catalog.=) any ($3))"
 	if o.catalog.streamTable != "" {
-		columns, types = "null::text, null::text, null::text, o.is_claim_check", " and $3::text[] is null"
+		columns, types = "null::pg_catalog.text, null::pg_catalog.text, null::pg_catalog.text, o.is_claim_check", " and $3::pg_catalog.text[] is null"
 	}
 	rows, err := d.pool.Query(ctx, fmt.Sprintf(`
 		select o.id, o.created_at, %s
 		from %s o
-		where o.id > coalesce((select g.committed_offset from %s.pgt_consumer_group_lag g where g.group_name = $1), 0)%s
+		where o.id operator(pg_catalog.>) coalesce((select g.committed_offset from %s.pgt_consumer_group_lag g where g.group_name operator(pg_catalog.=) $1), 0)%s
 		order by o.id limit $2`, columns, o.catalog.table, d.schema, types), c.Group, atMost, o.types())
 	if err != nil {
 		return nil, plain(err)

@@ -33,10 +33,10 @@ type row struct {
 }
 
 const pollQuery = `
-	select p.id, p.created_at, p.event_type, p.aggregate_id, p.headers::text, t.text, p.is_claim_check, p.lease_id
-	from (select set_config('synchronous_commit', 'off', true)) s -- rows of a lease that a crash forgets are granted again
+	select p.id, p.created_at, p.event_type, p.aggregate_id, p.headers::pg_catalog.text, t.text, p.is_claim_check, p.lease_id
+	from (select pg_catalog.set_config('synchronous_commit', 'off', true)) s -- rows of a lease that a crash forgets are granted again
 	cross join lateral %s.poll_outbox($1, $2, $3, $4, $5) p
-	cross join lateral (select case when octet_length(x.text) <= $6 then x.text end as text from (select p.payload::text as text offset 0) x) t`
+	cross join lateral (select case when pg_catalog.octet_length(x.text) operator(pg_catalog.<=) $6 then x.text end as text from (select p.payload::pg_catalog.text as text offset 0) x) t`
 
 // poll asks for rows. What it got before an error comes again with the next poll.
 func (o *Outbox) poll(ctx context.Context) error {
@@ -124,7 +124,7 @@ func (o *Outbox) payload(ctx context.Context, r *row) (json.RawMessage, error) {
 		return r.payload, nil
 	}
 	var payload []byte
-	err := o.db.pool.QueryRow(ctx, fmt.Sprintf("select o.payload::text from %s o where o.id = $1", o.catalog.table), r.id).Scan(&payload)
+	err := o.db.pool.QueryRow(ctx, fmt.Sprintf("select o.payload::pg_catalog.text from %s o where o.id operator(pg_catalog.=) $1", o.catalog.table), r.id).Scan(&payload)
 	return payload, plain(err)
 }
 
