@@ -25,6 +25,6 @@ func streamTableFromSQL(s *spec.Spec) *render.StreamTable {
 	}
 	t := streamTables(&one, compiled, &Lineage{}).StreamTables[0]
 	t.Table = render.Name{Schema: render.AnySchema, Name: render.AnyName}
-	t.Query, t.Computes = render.AnyQuery, render.AnyQuery
+	t.Query, t.Resolved, t.Computes, t.OwnPath = render.AnyQuery, "", render.AnyQuery, t.SearchPath
 	return &t
 }

@@ -192,7 +192,7 @@ func commands(t *testing.T, server *commandtest.Server, dir string, log *serverL
 	log.check(t, "sluice apply to an empty database", nil)
 }
 
-var served = regexp.MustCompile(`http://[^\s"]+`)
+var served = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
 // serve lets run and ui work for a while, and reads their pages.
 func serve(t *testing.T, log *serverLog, role, dsn, dir string) {
@@ -220,10 +220,10 @@ func visit(t *testing.T, what string, talk *syncBuffer) {
 			return
 		}
 	}
-	address := strings.TrimRight(served.FindString(talk.String()), "/")
+	address := "http://" + served.FindString(talk.String())
 	for range 2 {
 		for _, path := range []string{"/", "/metrics", "/api/status", "/api/history", "/api/stream-table?name=public.revenue", "/api/dead-letters?inbox=order_events"} {
-			if answer, err := http.Get(strings.TrimSuffix(address, "/metrics") + path); err == nil {
+			if answer, err := http.Get(address + path); err == nil {
 				io.Copy(io.Discard, answer.Body)
 				answer.Body.Close()
 			}

@@ -143,11 +143,15 @@ func (i *inquiry) ask(ctx context.Context, n int) error {
 		return nil
 	}
 	text, original := sqltext.RenameTablesAt(sqltext.Body(q.Text.Text), func(schema, name string) (string, string, bool) {
-		m, ok := q.Upstream[sqltext.Relation{Schema: schema, Name: name}]
-		return "pg_temp", i.queries[m].Probe, ok
+		written := sqltext.Relation{Schema: schema, Name: name}
+		if m, ok := q.Upstream[written]; ok {
+			return "pg_temp", i.queries[m].Probe, true
+		}
+		table, ok := q.Tables[written]
+		return table.Schema, table.Name, ok
 	})
 	head := "create temporary view " + sqltext.Qualified("pg_temp", q.Probe) + " as\n"
-	// The query alone sees the path of the spec, where its names are not looked up among the probes.
+	// The query alone sees its path, where names are not looked up among the probes.
 	if err := i.exec(ctx, "savepoint sluice_query; set local search_path = "+q.SearchPath); err != nil {
 		return err
 	}
