@@ -2509,14 +2509,14 @@ begin
             where not s.dead and c.group_no = s.group_no and c.consumer_id = s.consumer_id
         )
         select jsonb_build_object(
-            'type', 'consumer_unhealthy', 'outbox', s.outbox, 'group', s.group_name, 'consumer', left(s.consumer_id, 1000),
+            'type', 'consumer_unhealthy', 'outbox', s.outbox, 'group', left(s.group_name, 63), 'consumer', left(s.consumer_id, 1000),
             'last_heartbeat_at', s.last_heartbeat_at
         )
         from seen s
         where s.was_healthy and not s.healthy
         union all
         select jsonb_build_object(
-            'type', 'consumer_reaped', 'outbox', s.outbox, 'group', s.group_name, 'consumer', left(s.consumer_id, 1000),
+            'type', 'consumer_reaped', 'outbox', s.outbox, 'group', left(s.group_name, 63), 'consumer', left(s.consumer_id, 1000),
             'last_offset', s.last_offset
         )
         from seen s
@@ -2552,7 +2552,7 @@ begin
         update events.pgt_consumer_groups g set idle = v_idle.idle where g.group_no = v_idle.group_no;
         continue when not v_idle.idle;
         perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'consumer_group_idle', 'outbox', v_idle.outbox_name, 'group', v_idle.group_name,
+            'type', 'consumer_group_idle', 'outbox', v_idle.outbox_name, 'group', left(v_idle.group_name, 63),
             'lag_rows', v_idle.lag_rows, 'policy', v_idle.idle_policy
         )::text);
     end loop;
@@ -2687,6 +2687,11 @@ begin
         limit 1;
         if v_known and v_attached then
             return;
+        end if;
+        if not has_table_privilege('events_internal.pgt_version_history', 'insert') then
+            raise exception using errcode = '55000', message = 'extension events is not attached to this database',
+                detail = 'It was restored or upgraded, and its owner has done nothing since.', hint =
+                    'Call tick() as its owner, and try again.';
         end if;
         -- One session does it; the others wait here, look again and find it done.
         lock table events_internal.pgt_version_history in share row exclusive mode;
@@ -2964,7 +2969,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'b704db415084450add8f34428dd5564a', 'plain');
+values ('events', '1.0.0', '85d142193b4d0582e40ffaf683d10017', 'plain');
 select events.attach();
 
 commit;
