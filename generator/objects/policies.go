@@ -48,11 +48,9 @@ func sharedTables(view render.Extension) (tables []sharedTable) {
 	}
 	if view.OwnReaders() {
 		tables = append(tables,
-			sharedTable{view.InInternal("pgt_outboxes"), "", "", "select", "outbox"},
-			sharedTable{view.InInternal("pgt_outbox_state"), "", "", "select", "outbox"},
 			sharedTable{view.In("pgt_consumer_groups"), "", "all", "select", "outbox"},
 			sharedTable{view.InInternal("pgt_lease_log"), "", "all", "select", "group_no"},
-			sharedTable{view.InInternal("pgt_consumers"), "", "all", "select", "group_no"},
+			sharedTable{view.InInternal("pgt_consumers"), "", "all", "", "group_no"},
 			sharedTable{view.In("pgt_consumer_claim_check_acks"), "", "all", "select", "group_name"},
 			sharedTable{view.In("pgt_consumer_dead_letters"), "", "all", "select", "group_name"},
 		)

@@ -24,7 +24,8 @@ select pgtrickle.inbox_mark_failed(i, array[l.event_id], 'x', l.lease_id) from u
 select pgtrickle.inbox_extend(i, array[l.event_id], l.lease_id) from unnest('{i1,i3,i5,i8}'::text[]) i, pgtrickle.inbox_claim_lease(i, 1) l
 select pgtrickle.inbox_release(i, array[l.event_id], l.lease_id) from unnest('{i1,i3,i5,i8}'::text[]) i, pgtrickle.inbox_claim_lease(i, 1) l
 select pgtrickle.replay_inbox_messages(i, array[case i when 'i5' then 'acme/' else '' end || 'e1']) from unnest('{i1,i2,i3,i4,i5,i6,i7,i8,i9}'::text[]) i
-select * from pgtrickle.inbox_ordering_gaps('i3')
+select pgtrickle.replay_inbox_messages(i, array[case i when 'i5' then 'acme/' else '' end || 'e1'], p_include_processed => true) from unnest('{i1,i2,i3,i4,i5,i6,i7,i8,i9}'::text[]) i
+select * from unnest('{i3,i8}'::text[]) i, pgtrickle.inbox_ordering_gaps(i)
 select pgtrickle.inbox_is_my_partition('a', 0, 2)
 select pgtrickle.inbox_is_my_partition('i1', 'a', 0, 2)
 update pgtrickle.i1 set processed_at = now(), error = null, retry_count = 1, available_at = null where event_id = 'e2'
@@ -45,24 +46,33 @@ select pgtrickle.outbox_publish(o, 't', '{}', 'a', '{}') from unnest('{o1,o2}'::
 select pgtrickle.outbox_publish_many('o1', '[{"event_type": "t", "payload": 1}]')
 insert into pgtrickle.outbox_o1 (event_type, aggregate_id, payload, headers) values ('t', 'a', '{}', '{}') returning id
 select pgtrickle.create_consumer_group('g9', 'o1', 'earliest'), pgtrickle.create_consumer_group('g10', 's1'), pgtrickle.create_consumer_group('g11', 'o2', 'earliest', 3)
-select * from unnest('{g1,g2,g3}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 2)
+select * from unnest('{g1,g2,g3,g4}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 2)
 select * from pgtrickle.poll_outbox('g1', 'd', 2, 30, '{t}')
-select pgtrickle.commit_offset(g, 'c', max(p.id), max(p.lease_id)) from unnest('{g1,g2,g3}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 2) p group by g
-select pgtrickle.ack_rows(g, 'c', array[p.id], p.lease_id) from unnest('{g1,g2,g3}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 1) p
-select pgtrickle.reject_rows(g, 'c', array[p.id], 'bad', p.lease_id) from unnest('{g1,g2,g3}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 1) p
-select pgtrickle.release_rows(g, 'c', array[p.id], '1 s', 'later', p.lease_id) from unnest('{g1,g2,g3}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 1) p
-select pgtrickle.extend_lease(g, 'c', 30, p.lease_id) from unnest('{g1,g2,g3}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 1) p
-select pgtrickle.leave_group(g, 'c') from unnest('{g1,g2,g3}'::text[]) g
-select pgtrickle.replay_dead_letters(g) from unnest('{g1,g2,g3}'::text[]) g
-select pgtrickle.seek_offset(g, 'c', 0), pgtrickle.seek_offset(g, 'c', null) from unnest('{g1,g2,g3}'::text[]) g
-select pgtrickle.consumer_heartbeat(g, 'c') from unnest('{g1,g2,g3}'::text[]) g
-select pgtrickle.consumer_lag(g) from unnest('{g1,g2,g3}'::text[]) g
+select pgtrickle.commit_offset(g, 'c', max(p.id), max(p.lease_id)) from unnest('{g1,g2,g3,g4}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 2) p group by g
+select pgtrickle.ack_rows(g, 'c', array[p.id], p.lease_id) from unnest('{g1,g2,g3,g4}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 1) p
+select pgtrickle.reject_rows(g, 'c', array[p.id], 'bad', p.lease_id) from unnest('{g1,g2,g3,g4}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 1) p
+select pgtrickle.release_rows(g, 'c', array[p.id], '1 s', 'later', p.lease_id) from unnest('{g1,g2,g3,g4}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 1) p
+select pgtrickle.extend_lease(g, 'c', 30, p.lease_id) from unnest('{g1,g2,g3,g4}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 1) p
+select pgtrickle.leave_group(g, 'c') from unnest('{g1,g2,g3,g4}'::text[]) g
+select pgtrickle.replay_dead_letters(g) from unnest('{g1,g2,g3,g4}'::text[]) g
+select pgtrickle.seek_offset(g, 'c', 0), pgtrickle.seek_offset(g, 'c', null) from unnest('{g1,g2,g3,g4}'::text[]) g
+select pgtrickle.consumer_heartbeat(g, 'c') from unnest('{g1,g2,g3,g4}'::text[]) g
+select pgtrickle.consumer_lag(g) from unnest('{g1,g2,g3,g4}'::text[]) g
 select pgtrickle.outbox_rows_consumed('s1', 1)
-select pgtrickle.outbox_status(o) from unnest('{o1,o2,s1}'::text[]) o
+select pgtrickle.outbox_status(o) from unnest('{o1,o2,s1,i3}'::text[]) o
 select * from pgtrickle.outbox_o1_cloudevents
 select * from pgtrickle.outbox_o1_debezium
 select * from pgtrickle.outbox_s1, pgtrickle.outbox_delta_rows_s1, pgtrickle.pgt_outbox_latest_s1
 select * from pgtrickle.pgt_consumer_status, pgtrickle.pgt_consumer_group_lag, pgtrickle.pgt_consumer_offsets, pgtrickle.pgt_consumer_leases, pgtrickle.pgt_consumer_active_leases
+select * from pgtrickle.outbox_i3_cloudevents, pgtrickle.outbox_i3_debezium
+select id, created_at from pgtrickle.outbox_i3
+select id, created_at, inserted_count, deleted_count, is_claim_check from pgtrickle.outbox_s1
+select * from pgtrickle.pgt_consumer_claim_check_acks
+select name from pgtrickle.pgt_extension
+select * from pgtrickle.pgt_inbox_ordering_config, pgtrickle.pgt_inbox_priority_config
+select event_id, event_type, received_at, processed_at, retry_count, error from pgtrickle_internal.i6_rows
+select * from pgtrickle_internal.pgt_waiting(), pgtrickle_internal.pgt_stream_table_state
+select event_id, count(*) from pgtrickle.inbox_claim('i2', 4) group by event_id
 select id, created_at from pgtrickle.outbox_o1
 select * from pgtrickle.pgt_consumer_dead_letters
 select group_name, id, outbox_name, consumer_id, created_at, event_type, attempts, error, dead_at from pgtrickle.pgt_consumer_dead_letters
