@@ -245,25 +245,6 @@ func (i Inbox) Received() string {
 	return wrappedAt(names, widestLine, "                ")
 }
 
-// Given lists the columns that a producer may give a value. The others, such as received_at, processed_at and retry_count, have their defaults.
-func (i Inbox) Given() string {
-	if i.Any {
-		return inserted("list received")
-	}
-	columns, _ := i.received()
-	if i.Tenant != nil {
-		columns = append(columns, i.Columns.Tenant)
-	}
-	if i.Journal != nil && i.Journal.Tag == "" {
-		columns = append(columns, "tag")
-	}
-	names := make([]string, len(columns))
-	for n, column := range columns {
-		names[n] = column.String()
-	}
-	return wrappedAt(names, widestLine, "    ")
-}
-
 // Values lists what receiving a message sets them to: prefix and the name of each, but for the payload.
 func (i Inbox) Values(prefix, payload string) string {
 	if i.Any {

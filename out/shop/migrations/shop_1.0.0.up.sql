@@ -178,8 +178,7 @@ create table pgtrickle_internal.pgt_inbox_deltas (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
 -- Messages that inboxes had before, one row for each time that one came again. pgt_inbox_settle replaces rows by sums in pgt_inbox_deltas.
---
--- Producers add rows by inbox_receive and may by hand, which says no more than sending a message twice: a row holds no number of theirs.
+-- A row holds no number, so that a producer that inserts one by hand says no more than by sending a message twice.
 create table pgtrickle_internal.pgt_inbox_duplicates (
     inbox_name text        collate "C" not null,
     no         bigint      not null generated always as identity,
@@ -681,11 +680,7 @@ begin
             where d.inbox_name = $1 and d.no > $4
             returning d.*
         ),
-        again as (
-            delete from pgtrickle_internal.pgt_inbox_duplicates d
-            where d.inbox_name = $1
-            returning d.at
-        ),
+        again as (delete from pgtrickle_internal.pgt_inbox_duplicates d where d.inbox_name = $1 returning d.at),
         new as (
             select i.event_type, date_trunc('second', i.received_at) as at, count(*) as received
             from %s i
@@ -710,8 +705,7 @@ begin
         union all
         select $1, false, date_trunc('second', m.at), null, 0, 0, 0, 0, sum(m.finished), sum(m.calls), sum(m.duplicates)
         from (
-            select g.at, g.finished, g.calls + case when g.received_at < $2 then greatest(g.received, 0) else 0 end as calls, g.duplicates
-            from gone g
+            select g.at, g.finished, g.calls, g.duplicates from gone g
             union all
             select n.at, 0, n.received, 0 from new n
             union all
@@ -1817,8 +1811,7 @@ declare
     v_inbox  record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_at     record;
     v_new    bigint;
-    v_recent bigint; -- of them, those of the last minute
-    v_again  bigint;
+    v_again  bigint := (select count(*) from pgtrickle_internal.pgt_inbox_duplicates d where d.inbox_name = p_inbox);
     v_age    numeric;
     s        record;
     v_status text;
@@ -1831,52 +1824,38 @@ begin
     -- Messages that came since the last tick are counted in the inbox. The oldest takes two index probes: one above the low watermark, one
     -- in the retry queue. An infinite received_at has no age that json could show: a thousand years stand for it.
     execute format($sql$
-        select n.new, n.recent, p.age
+        select (select count(*) from %1$s i where i.received_at >= $2),
+               greatest(0, round(extract(epoch from clock_timestamp() - min(
+                   least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp())
+               )), 3))
         from (
-            select count(*) as new, count(*) filter (where i.received_at >= clock_timestamp() - interval '1 minute') as recent
-            from %1$s i
-            where i.received_at >= $2
-        ) n
-        cross join (
-            select greatest(0, round(extract(epoch from clock_timestamp() - min(
-                       least(greatest(o.received_at, clock_timestamp() - interval '1000 years'), clock_timestamp())
-                   )), 3)) as age
-            from (
-                (
-                    select i.received_at
-                    from %1$s i
-                    where i.received_at >= $3 and i.processed_at is null and i.retry_count < $4
-                    order by i.received_at, i.event_id
-                    limit 1
-                )
-                union all
-                (
-                    select i.received_at
-                    from pgtrickle_internal.pgt_inbox_retry_queue q
-                    join %1$s i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
-                    where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
-                    order by q.received_at, q.event_id
-                    limit 1
-                )
-            ) o
-        ) p
+            (
+                select i.received_at
+                from %1$s i
+                where i.received_at >= $3 and i.processed_at is null and i.retry_count < $4
+                order by i.received_at, i.event_id
+                limit 1
+            )
+            union all
+            (
+                select i.received_at
+                from pgtrickle_internal.pgt_inbox_retry_queue q
+                join %1$s i on i.event_id = q.event_id and case when i.received_at = q.received_at then true end
+                where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
+                order by q.received_at, q.event_id
+                limit 1
+            )
+        ) o
         $sql$, format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass)
-    into v_new, v_recent, v_age
+    into v_new, v_age
     using p_inbox, v_at.counted_at, v_at.low_watermark, v_inbox.max_retries;
-    v_again := (
-        select count(*)
-        from pgtrickle_internal.pgt_inbox_duplicates d
-        where d.inbox_name = p_inbox and d.at between clock_timestamp() - interval '1 minute' and clock_timestamp()
-    );
     select v_new + coalesce(sum(
                case when d.received_at >= v_at.counted_at then 0 else d.received end - d.processed - d.dead_letter
            ), 0)::bigint as pending,
            coalesce(sum(d.dead_letter), 0)::bigint as dead_letter, sum(d.processed) as processed, sum(d.processing_us) as processing_us,
            greatest(0, coalesce(sum(d.finished) filter (where d.is_recent), 0))::bigint as finished,
-           v_recent + v_again + coalesce(sum(
-               d.calls + case when d.received_at < v_at.counted_at then greatest(d.received, 0) else 0 end
-           ) filter (where d.is_recent), 0) as calls,
-           v_again + coalesce(sum(d.duplicates) filter (where d.is_recent), 0) as duplicates
+           coalesce(sum(d.calls) filter (where d.is_recent), 0) + v_new + v_again as calls,
+           coalesce(sum(d.duplicates) filter (where d.is_recent), 0) + v_again as duplicates
     into s
     from (
         select d.*, d.at between clock_timestamp() - interval '1 minute' and clock_timestamp() as is_recent
@@ -2080,11 +2059,6 @@ begin
         limit 1;
         if v_known and v_attached then
             return;
-        end if;
-        if not has_table_privilege('pgtrickle_internal.pgt_version_history', 'insert') then
-            raise exception using errcode = '55000', message = 'extension shop is not attached to this database',
-                detail = 'It was restored or upgraded, and its owner has done nothing since.', hint =
-                    'Call tick() as its owner, and try again.';
         end if;
         -- One session does it; the others wait here, look again and find it done.
         lock table pgtrickle_internal.pgt_version_history in share row exclusive mode;
@@ -2939,7 +2913,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'd6df0f15a3c69f6817dc16931fa627e3', 'plain');
+values ('shop', '1.0.0', '2654a8e9637600a3d1888617dc9c2f87', 'plain');
 select pgtrickle.attach();
 
 commit;

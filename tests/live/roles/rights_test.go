@@ -114,47 +114,77 @@ func (g *right) String() string {
 	return g.privilege + " (" + strings.Join(g.columns, ", ") + ")"
 }
 
+// refused runs statements as a login until one fails for a missing right, and returns its number; 0 if none does. Each is rolled back.
+const refused = `
+create function pg_temp.refused(p_login text, p_statements text[]) returns integer language plpgsql as $$
+begin
+    for v_no in 1 .. cardinality(p_statements) loop
+        begin
+            perform set_config('session_authorization', p_login, true);
+            execute p_statements[v_no];
+            raise exception using errcode = 'P0042';
+        exception when insufficient_privilege then
+            return v_no;
+        when others then
+            null;
+        end;
+    end loop;
+    return 0;
+end $$;
+set client_min_messages = error;
+set pg_trickle.tenant = 'acme'`
+
 // everyRightIsNeeded takes each right away and expects that a statement fails that its role may run.
 func everyRightIsNeeded(t *testing.T, conn *pgx.Conn, calls []call, r rights) {
+	if _, err := conn.Exec(t.Context(), refused); err != nil {
+		t.Fatal(err)
+	}
+	// Where a sequence may not be read, newer servers show no last value rather than an error.
+	isShown := pgtest.One[bool](t, conn, "select current_setting('server_version_num')::integer < 160000")
+	statements := map[string][]string{}
+	for _, c := range calls {
+		for _, kind := range c.allowed {
+			statements[kind] = append(statements[kind], c.statement)
+		}
+	}
 	for _, name := range r.names {
 		all := r.of[name]
 		for _, g := range all {
 			if slices.ContainsFunc(all, func(other *right) bool { return other.kind == "everybody" && other.privilege == g.privilege }) {
 				continue
 			}
+			if !isShown && g.privilege == "select" && strings.HasPrefix(name, "sequence ") {
+				continue
+			}
 			for column := range g.objects {
-				if !isNeeded(t, conn, calls, name, g, column) {
+				n := refusedWithout(t, conn, statements[g.kind], name, g, column)
+				if n == 0 {
 					t.Errorf("a %s does not need %s on %s: %s", g.kind, g.privilege, name, column)
+					continue
 				}
+				slices.Reverse(statements[g.kind][:n]) // it may show the next one, too
 			}
 		}
 	}
 }
 
-func isNeeded(t *testing.T, conn *pgx.Conn, calls []call, name string, g *right, column string) bool {
-	what := g.privilege
+func refusedWithout(t *testing.T, conn *pgx.Conn, statements []string, name string, g *right, column string) (n int) {
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	what, class := g.privilege, "table"
 	if column != "" {
 		what += " (" + column + ")"
 	}
-	on := make([]string, len(g.objects[column]))
-	for n, object := range g.objects[column] {
-		class, _, _ := strings.Cut(name, " ")
-		if class != "sequence" && class != "function" {
-			class = "table"
-		}
-		on[n] = fmt.Sprintf("revoke %s on %s %s from rights_%s;", what, class, strings.TrimSuffix(object, "()"), g.kind)
+	if first, _, _ := strings.Cut(name, " "); first == "sequence" || first == "function" {
+		class = first
 	}
-	for n, c := range calls {
-		if !slices.Contains(c.allowed, g.kind) {
-			continue
-		}
-		script := fmt.Sprintf("begin; set local client_min_messages = error; %s set local pg_trickle.tenant = 'acme'; set local session authorization %s; %s; rollback",
-			strings.Join(on, " "), login(g.kind), c.statement)
-		if sqlstate(t, conn, script, "rollback; reset session authorization") == "42501" {
-			copy(calls[1:n+1], calls[:n]) // it may show the next one, too
-			calls[0] = c
-			return true
+	for _, object := range g.objects[column] {
+		if _, err := tx.Exec(t.Context(), fmt.Sprintf("revoke %s on %s %s from rights_%s", what, class, strings.TrimSuffix(object, "()"), g.kind)); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return false
+	return pgtest.One[int](t, tx, "select pg_temp.refused($1, $2)", login(g.kind), statements)
 }
