@@ -605,8 +605,7 @@ $function$;
 revoke execute on function pgtrickle_internal.pgt_inbox_row_changed() from public;
 
 -- Replaces the deltas of an inbox by their sums, counts new messages, and moves the low watermark forward.
--- Reads the inbox, pg_locks; writes pgt_inbox_progress, the inbox's high watermark, pgt_inbox_deltas, pgt_inbox_duplicates,
--- pgt_inbox_retry_queue.
+-- Reads the inbox, pg_locks; writes pgt_inbox_progress, its high watermark, pgt_inbox_deltas, pgt_inbox_duplicates, pgt_inbox_retry_queue.
 --
 -- Low watermark and counts may pass a moment once every message received before it is known. So: publish the moment (the high watermark)
 -- and read which transactions write the inbox; when all of them have ended, later writers see the high watermark, and list and count what
@@ -2913,7 +2912,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '2654a8e9637600a3d1888617dc9c2f87', 'plain');
+values ('shop', '1.0.0', 'd25709d82f533339e8e4310e745d5338', 'plain');
 select pgtrickle.attach();
 
 commit;
