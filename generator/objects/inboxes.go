@@ -18,6 +18,7 @@ func (b *builder) inboxes(view render.Extension) {
 	b.add("catalog/pgt_inbox_claims.sql", view, dumpedWhere("where no = 0"))
 	b.add("catalog/pgt_inbox_progress.sql", view)
 	b.add("catalog/pgt_inbox_deltas.sql", view, dumpedWhere("where is_expired"))
+	b.add("catalog/pgt_inbox_duplicates.sql", view)
 	b.add("catalog/pgt_inbox_retry_queue.sql", view)
 	b.add("catalog/pgt_inbox_retry_due.sql", view)
 	b.add("catalog/pgt_inbox_leases.sql", view)

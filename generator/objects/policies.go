@@ -27,7 +27,8 @@ func sharedTables(view render.Extension) (tables []sharedTable) {
 			sharedTable{view.In("pgt_inbox_config"), "select", "select", "select", "inbox"},
 			sharedTable{view.InInternal("pgt_inbox_claims"), "", "all", "select", "inbox"},
 			sharedTable{view.InInternal("pgt_inbox_progress"), "", "select", "select", "inbox"},
-			sharedTable{view.InInternal("pgt_inbox_deltas"), "insert", "select", "select", "inbox"},
+			sharedTable{view.InInternal("pgt_inbox_deltas"), "", "select", "select", "inbox"},
+			sharedTable{view.InInternal("pgt_inbox_duplicates"), "insert", "select", "select", "inbox"},
 			sharedTable{view.InInternal("pgt_inbox_retry_queue"), "", "select", "select", "inbox"},
 			sharedTable{view.InInternal("pgt_inbox_leases"), "", "all", "", "inbox"},
 			sharedTable{view.InInternal("pgt_inbox_dead"), "", "select", "select", "inbox"},
@@ -47,11 +48,9 @@ func sharedTables(view render.Extension) (tables []sharedTable) {
 	}
 	if view.OwnReaders() {
 		tables = append(tables,
-			sharedTable{view.InInternal("pgt_outboxes"), "", "", "select", "outbox"},
-			sharedTable{view.InInternal("pgt_outbox_state"), "", "", "select", "outbox"},
 			sharedTable{view.In("pgt_consumer_groups"), "", "all", "select", "outbox"},
 			sharedTable{view.InInternal("pgt_lease_log"), "", "all", "select", "group_no"},
-			sharedTable{view.InInternal("pgt_consumers"), "", "all", "select", "group_no"},
+			sharedTable{view.InInternal("pgt_consumers"), "", "all", "", "group_no"},
 			sharedTable{view.In("pgt_consumer_claim_check_acks"), "", "all", "select", "group_name"},
 			sharedTable{view.In("pgt_consumer_dead_letters"), "", "all", "select", "group_name"},
 		)

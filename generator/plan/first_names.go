@@ -119,7 +119,7 @@ func values(s *spec.Spec, n upgrade.Named) []upgrade.Value {
 	)
 	switch n.Kind {
 	case anInbox:
-		tables := []string{"pgt_inbox_claims", "pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_retry_queue", "pgt_inbox_leases", "pgt_inbox_dead"}
+		tables := []string{"pgt_inbox_claims", "pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_duplicates", "pgt_inbox_retry_queue", "pgt_inbox_leases", "pgt_inbox_dead"}
 		if slices.ContainsFunc(s.Inboxes, func(i spec.Inbox) bool { return i.DedupWindow != nil }) {
 			tables = append(tables, "pgt_inbox_retiring")
 		}

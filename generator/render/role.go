@@ -47,6 +47,25 @@ func (r Role) Prioritized() []Inbox {
 	return slices.DeleteFunc(slices.Clone(r.Inboxes), func(i Inbox) bool { return i.Priority == nil })
 }
 
+// Given lists the columns that a producer may give a value. The others, such as received_at, processed_at and retry_count, have their defaults.
+func (i Inbox) Given() string {
+	if i.Any {
+		return inserted("list received")
+	}
+	columns, _ := i.received()
+	if i.Tenant != nil {
+		columns = append(columns, i.Columns.Tenant)
+	}
+	if i.Journal != nil && i.Journal.Tag == "" {
+		columns = append(columns, "tag")
+	}
+	names := make([]string, len(columns))
+	for n, column := range columns {
+		names[n] = column.String()
+	}
+	return wrappedAt(names, widestLine, "    ")
+}
+
 // Right is a row of pgt_rights: what a role is to an inbox or outbox, or to all.
 type Right struct {
 	Schemas

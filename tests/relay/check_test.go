@@ -77,29 +77,61 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestRoles relays under the roles of the spec alone.
+// TestRoles checks and runs a relay that creates its group, under the rights that docs/relay.md lists and no others.
 func TestRoles(t *testing.T) {
 	pgtest.Parallel(t)
-	if _, err := pgtest.Connect(t, pgtest.Server(t).DSN("postgres")).Exec(t.Context(), pgtest.MakeRoles("relay_consumer", "relay_producer")); err != nil {
+	if _, err := pgtest.Connect(t, pgtest.Server(t).DSN("postgres")).Exec(t.Context(), pgtest.MakeRoles("relay_consumer", "relay_producer", "relay_other")); err != nil {
 		t.Fatal(err)
 	}
-	db := installed.DB(t, installed.Text(t, `
+	for name, roles := range map[string][2]string{
+		"of the extension": {"roles: {consumer: relay_consumer, producer: relay_producer, monitor: relay_other}", ""},
+		"of each":          {"", "roles: {consumer: relay_consumer}"},
+	} {
+		t.Run(name, func(t *testing.T) { relayUnderRoles(t, roles[0], roles[1]) })
+	}
+}
+
+func relayUnderRoles(t *testing.T, all, own string) {
+	producer := ""
+	if own != "" {
+		own, producer = ", "+own, ", roles: {producer: relay_producer}"
+	}
+	db := installed.DB(t, installed.Text(t, fmt.Sprintf(`
 version: 1
 extension: {name: shop, version: 1.0.0}
-outboxes: [{name: events, roles: {consumer: relay_consumer}}]
-consumer_groups: [{name: g, outbox: events, auto_offset_reset: earliest}]
-inboxes: [{name: copies, roles: {producer: relay_producer}}]
-`))
+%s
+outboxes: [{name: events%s}]
+inboxes: [{name: copies, wire_format: debezium%s}]
+`, all, own, producer)))
+	db.Exec(t, "call pgtrickle.tick()") // the database is a copy of a template
 	publish(t, db, "events", 10)
 	as := func(role string) string { return db.SuperDSN("options=-crole=" + role) }
-	path := write(t, as("relay_consumer"), fmt.Sprintf(`
+	pipelines := func(source, sink string) string {
+		return write(t, as(source), fmt.Sprintf(`
   - name: one
-    from: {outbox: {name: events, group: g, origin: /here}}
-    to: {inbox: {name: copies, database: %q}}
-`, as("relay_producer")))
-	r := start(t, path)
+    from: {outbox: {name: events, group: g, create: earliest}}
+    to: {inbox: {name: copies, database: %[1]q}}
+  - name: raw
+    from: {outbox: {name: events, group: raw, create: latest}}
+    to: {inbox: {name: copies, database: %[1]q, as: document}}
+    format: debezium
+`, as(sink)))
+	}
+	for _, c := range []struct{ source, sink, want string }{
+		{"relay_consumer", "relay_producer", "one: from outbox: ok\none: to inbox: ok\nraw: from outbox: ok\nraw: to inbox: ok\n"},
+		{"relay_producer", "relay_consumer", "one: from outbox: permission denied for view pgt_outbox_config (SQLSTATE 42501)\n"},
+	} {
+		said, _ := sluice(t, "relay", "check", "-c", pipelines(c.source, c.sink)).CombinedOutput()
+		if !strings.HasPrefix(string(said), c.want) || c.source == "relay_producer" && !strings.Contains(string(said), "one: to inbox: permission denied for ") {
+			t.Errorf("check as %s and %s: %s", c.source, c.sink, said)
+		}
+	}
+	if left := pgtest.One[int64](t, db, "select (select count(*) from pgtrickle.pgt_consumer_groups) + (select count(*) from pgtrickle_internal.pgt_lease_log) + (select count(*) from pgtrickle.pgt_inbox_quarantine)"); left != 0 {
+		t.Errorf("check left %d rows", left)
+	}
+	r := start(t, pipelines("relay_consumer", "relay_producer"))
 	eventually(t, "all events are in the inbox", func() bool {
-		return pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies where event_id like '/here/%'") == 10
+		return pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies") == 10
 	})
 	r.stop()
 }

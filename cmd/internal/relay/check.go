@@ -46,18 +46,13 @@ func report(out io.Writer, what string, err error) (failed int) {
 	return 0
 }
 
-// checkSource looks at an outbox and its group. Other sources are opened and closed again; nothing is received.
+// checkSource creates the group of an outbox if it is missing, and polls it, in a transaction that it rolls back. Other sources are opened and closed again;
+// nothing is received.
 func (p *pipeline) checkSource(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	if outbox := p.c.From.Outbox; outbox != nil {
-		look := *outbox
-		look.Create = ""
-		err := p.relay.database.CheckOutbox(ctx, &look)
-		if outbox.Create != "" && errors.Is(err, postgres.ErrNoGroup) {
-			return nil // it will be created
-		}
-		return err
+		return p.relay.database.CheckOutbox(ctx, outbox)
 	}
 	source, err := p.source(ctx, 0)
 	if err != nil {

@@ -2569,14 +2569,14 @@ begin
             where not s.dead and c.group_no = s.group_no and c.consumer_id = s.consumer_id
         )
         select jsonb_build_object(
-            'type', 'consumer_unhealthy', 'outbox', s.outbox, 'group', s.group_name, 'consumer', left(s.consumer_id, 1000),
+            'type', 'consumer_unhealthy', 'outbox', s.outbox, 'group', left(s.group_name, 63), 'consumer', left(s.consumer_id, 1000),
             'last_heartbeat_at', s.last_heartbeat_at
         )
         from seen s
         where s.was_healthy and not s.healthy
         union all
         select jsonb_build_object(
-            'type', 'consumer_reaped', 'outbox', s.outbox, 'group', s.group_name, 'consumer', left(s.consumer_id, 1000),
+            'type', 'consumer_reaped', 'outbox', s.outbox, 'group', left(s.group_name, 63), 'consumer', left(s.consumer_id, 1000),
             'last_offset', s.last_offset
         )
         from seen s
@@ -2612,7 +2612,7 @@ begin
         update events.pgt_consumer_groups g set idle = v_idle.idle where g.group_no = v_idle.group_no;
         continue when not v_idle.idle;
         perform pg_notify('pg_trickle_alert', jsonb_build_object(
-            'type', 'consumer_group_idle', 'outbox', v_idle.outbox_name, 'group', v_idle.group_name,
+            'type', 'consumer_group_idle', 'outbox', v_idle.outbox_name, 'group', left(v_idle.group_name, 63),
             'lag_rows', v_idle.lag_rows, 'policy', v_idle.idle_policy
         )::text);
     end loop;
@@ -3047,7 +3047,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'f374ce43e9824396cf12a4bee5c90510', 'plain');
+values ('events', '1.0.0', '51be88b834d644233b10426db2d6cf9f', 'plain');
 select events.attach();
 
 do $do$

@@ -153,6 +153,7 @@ drop function pgtrickle.inbox_is_my_partition(text, int4, int4);
 drop table pgtrickle_internal.pgt_inbox_dead;
 drop table pgtrickle_internal.pgt_inbox_leases;
 drop table pgtrickle_internal.pgt_inbox_retry_queue;
+drop table pgtrickle_internal.pgt_inbox_duplicates;
 drop table pgtrickle_internal.pgt_inbox_deltas;
 drop table pgtrickle_internal.pgt_inbox_progress;
 drop table pgtrickle_internal.pgt_inbox_claims;

@@ -185,6 +185,15 @@ create table pgtrickle_internal.pgt_inbox_deltas (
     primary key (inbox_name, no, is_expired)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
+-- Messages that inboxes had before, one row for each time that one came again. pgt_inbox_settle replaces rows by sums in pgt_inbox_deltas.
+-- A row holds no number, so that a producer that inserts one by hand says no more than by sending a message twice.
+create table pgtrickle_internal.pgt_inbox_duplicates (
+    inbox_name text        collate "C" not null,
+    no         bigint      not null generated always as identity,
+    at         timestamptz not null default clock_timestamp(),
+    primary key (inbox_name, no)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+
 -- Pending messages behind the cursor of claims: failed ones that are due again later, replayed, late, and those that a worker gave back.
 --
 -- It may list messages that are no longer pending; it never lacks one that is pending and received before the low watermark.
@@ -616,7 +625,7 @@ $function$;
 revoke execute on function pgtrickle_internal.pgt_inbox_row_changed() from public;
 
 -- Replaces the deltas of an inbox by their sums, counts new messages, and moves the low watermark forward.
--- Reads the inbox, pg_locks; writes pgt_inbox_progress, the inbox's high watermark, pgt_inbox_deltas, pgt_inbox_retry_queue.
+-- Reads the inbox, pg_locks; writes pgt_inbox_progress, its high watermark, pgt_inbox_deltas, pgt_inbox_duplicates, pgt_inbox_retry_queue.
 --
 -- Low watermark and counts may pass a moment once every message received before it is known. So: publish the moment (the high watermark)
 -- and read which transactions write the inbox; when all of them have ended, later writers see the high watermark, and list and count what
@@ -674,7 +683,7 @@ begin
         select exists (select from %s i where i.received_at >= $2 and i.received_at < $3) or exists (
             select from pgtrickle_internal.pgt_inbox_deltas d
             where d.inbox_name = $1 and d.no > $4 and d.event_type is not null and d.at is not null
-        )
+        ) or exists (select from pgtrickle_internal.pgt_inbox_duplicates d where d.inbox_name = $1)
         $sql$, v_table)
     into v_busy
     using p_inbox, v_was.counted_at, v_sure_at, v_was.folded_no;
@@ -689,6 +698,13 @@ begin
             delete from pgtrickle_internal.pgt_inbox_deltas d
             where d.inbox_name = $1 and d.no > $4
             returning d.*
+        ),
+        again as (delete from pgtrickle_internal.pgt_inbox_duplicates d where d.inbox_name = $1 returning d.at),
+        new as (
+            select i.event_type, date_trunc('second', i.received_at) as at, count(*) as received
+            from %s i
+            where i.received_at >= $2 and i.received_at < $3
+            group by 1, 2
         )
         insert into pgtrickle_internal.pgt_inbox_deltas (
             inbox_name, is_expired, at, event_type, received, processed, dead_letter, processing_us, finished, calls, duplicates
@@ -701,15 +717,21 @@ begin
             from gone g
             where g.event_type is not null
             union all
-            select false, i.event_type, 1, 0, 0, 0 from %s i where i.received_at >= $2 and i.received_at < $3
+            select false, n.event_type, n.received, 0, 0, 0 from new n
         ) c
         group by c.is_expired, c.event_type
         having (sum(c.received), sum(c.processed), sum(c.dead_letter), sum(c.processing_us)) <> (0, 0, 0, 0)
         union all
-        select $1, false, date_trunc('second', g.at), null, 0, 0, 0, 0, sum(g.finished), sum(g.calls), sum(g.duplicates)
-        from gone g
-        where g.at between $5 - interval '1 minute' and $5 and (g.finished <> 0 or g.calls <> 0)
-        group by date_trunc('second', g.at)
+        select $1, false, date_trunc('second', m.at), null, 0, 0, 0, 0, sum(m.finished), sum(m.calls), sum(m.duplicates)
+        from (
+            select g.at, g.finished, g.calls, g.duplicates from gone g
+            union all
+            select n.at, 0, n.received, 0 from new n
+            union all
+            select a.at, 0, 1, 1 from again a
+        ) m
+        where m.at between $5 - interval '1 minute' and $5 and (m.finished <> 0 or m.calls <> 0)
+        group by date_trunc('second', m.at)
         $sql$, v_table)
     using p_inbox, v_was.counted_at, v_sure_at, v_was.folded_no, v_now;
     if not v_is_sure then
@@ -1065,7 +1087,7 @@ comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is
     'Whether a worker has an aggregate. (Sluice: shop in pgtrickle)';
 
 -- Stores a message; true if it is stored, false if a message of this id was there.
--- Writes the inbox and, for the duplicate rate, pgt_inbox_deltas. p_event_id is text, or of another type such as uuid or bigint.
+-- Writes the inbox or, for the duplicate rate, pgt_inbox_duplicates. p_event_id is text, or of another type such as uuid or bigint.
 create function pgtrickle.inbox_receive(
     p_inbox text, p_event_id anycompatiblenonarray, p_event_type text, p_payload jsonb, p_source text default null,
     p_aggregate_id text default null, p_trace_id text default null, p_sequence text default null, p_priority integer default null,
@@ -1104,8 +1126,9 @@ begin
             detail = 'Inbox ' || p_inbox || ' has no ordering and no priority.',
             hint = 'Leave them out, or give the inbox that option in the spec.';
     end if;
-    insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
-    values (p_inbox, p_event_type, 1, (not v_stored)::integer);
+    if not v_stored then
+        insert into pgtrickle_internal.pgt_inbox_duplicates (inbox_name) values (p_inbox);
+    end if;
     return v_stored;
 end;
 $function$;
@@ -1114,7 +1137,7 @@ comment on function pgtrickle.inbox_receive(text, anycompatiblenonarray, text, j
 
 -- Stores messages: a JSON array of objects with the parameters of inbox_receive, without p_. Returns for each whether it is stored, in
 -- order.
--- Writes the inbox and, for the duplicate rate, pgt_inbox_deltas. The second of two equal ids is a duplicate.
+-- Writes the inbox and, for the duplicate rate, pgt_inbox_duplicates. The second of two equal ids is a duplicate.
 create function pgtrickle.inbox_receive_many(p_inbox text, p_messages jsonb)
     returns table (event_id text, stored boolean)
     language plpgsql
@@ -1162,11 +1185,10 @@ begin
                 returning i.event_id
             ),
             counted as (
-                insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
-                select p_inbox, g.event_type, count(*), count(*) - count(s.event_id)
-                from (select g.event_type, g.event_id, row_number() over (partition by g.event_id order by g.no) as copy from given g) g
-                left join stored s on s.event_id = g.event_id and g.copy = 1
-                group by g.event_type
+                insert into pgtrickle_internal.pgt_inbox_duplicates (inbox_name)
+                select p_inbox
+                from given g
+                offset (select count(*) from stored s)
             )
             select g.event_id, s.event_id is not null and row_number() over (partition by g.event_id order by g.no) = 1
             from given g
@@ -1191,11 +1213,10 @@ begin
                 returning i.event_id
             ),
             counted as (
-                insert into pgtrickle_internal.pgt_inbox_deltas (inbox_name, event_type, calls, duplicates)
-                select p_inbox, g.event_type, count(*), count(*) - count(s.event_id)
-                from (select g.event_type, g.event_id, row_number() over (partition by g.event_id order by g.no) as copy from given g) g
-                left join stored s on s.event_id = g.event_id and g.copy = 1
-                group by g.event_type
+                insert into pgtrickle_internal.pgt_inbox_duplicates (inbox_name)
+                select p_inbox
+                from given g
+                offset (select count(*) from stored s)
             )
             select g.event_id, s.event_id is not null and row_number() over (partition by g.event_id order by g.no) = 1
             from given g
@@ -1812,7 +1833,7 @@ $function$;
 comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again. (Sluice: shop in pgtrickle)';
 
 -- Counts, rates of the last minute and status of an inbox. Its cost does not grow with the table.
--- Reads pgt_inbox_config, pgt_inbox_progress, pgt_inbox_deltas, pgt_inbox_retry_queue, the inbox.
+-- Reads pgt_inbox_config, pgt_inbox_progress, pgt_inbox_deltas, pgt_inbox_duplicates, pgt_inbox_retry_queue, the inbox.
 create function pgtrickle.inbox_health(p_inbox text)
     returns jsonb
     language plpgsql
@@ -1827,6 +1848,7 @@ declare
     v_inbox  record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_at     record;
     v_new    bigint;
+    v_again  bigint := (select count(*) from pgtrickle_internal.pgt_inbox_duplicates d where d.inbox_name = p_inbox);
     v_age    numeric;
     s        record;
     v_status text;
@@ -1869,7 +1891,8 @@ begin
            ), 0)::bigint as pending,
            coalesce(sum(d.dead_letter), 0)::bigint as dead_letter, sum(d.processed) as processed, sum(d.processing_us) as processing_us,
            greatest(0, coalesce(sum(d.finished) filter (where d.is_recent), 0))::bigint as finished,
-           sum(d.calls) filter (where d.is_recent) as calls, sum(d.duplicates) filter (where d.is_recent) as duplicates
+           coalesce(sum(d.calls) filter (where d.is_recent), 0) + v_new + v_again as calls,
+           coalesce(sum(d.duplicates) filter (where d.is_recent), 0) + v_again as duplicates
     into s
     from (
         select d.*, d.at between clock_timestamp() - interval '1 minute' and clock_timestamp() as is_recent
@@ -2951,7 +2974,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '97d6265c98078e3d85ab1e2da36fcf60', 'plain');
+values ('shop', '1.0.0', 'd72094afcd8173189035e218d6beaeb8', 'plain');
 select pgtrickle.attach();
 
 do $do$

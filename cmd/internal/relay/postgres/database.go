@@ -54,6 +54,22 @@ func (d *Database) Check(ctx context.Context) error {
 	return plain(err)
 }
 
+// session runs statements: a pool or a transaction.
+type session interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// try runs body in a transaction that it rolls back.
+func (d *Database) try(ctx context.Context, body func(session) error) error {
+	tx, err := d.pool.Begin(ctx)
+	if err != nil {
+		return plain(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	return body(tx)
+}
+
 // exec runs a statement with the schema in the place of %s.
 func (d *Database) exec(ctx context.Context, sql string, args ...any) error {
 	_, err := d.pool.Exec(ctx, d.sql(sql), args...)

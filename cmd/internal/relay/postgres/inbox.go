@@ -37,14 +37,22 @@ func NewInbox(db *Database, c *config.Inbox, own bool) (*Inbox, error) {
 // InOrder implements wire.InOrder: a call is one transaction.
 func (i *Inbox) InOrder() {}
 
-// Check implements wire.Sink.
+// Check implements wire.Sink. It stores no message, and a document that cannot be read, in a transaction that it rolls back.
 func (i *Inbox) Check(ctx context.Context) error {
-	var name string
-	err := i.db.pool.QueryRow(ctx, i.db.sql("select c.inbox_name from %s.pgt_inbox_config c where c.inbox_name operator(pg_catalog.=) $1"), i.name).Scan(&name)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return fmt.Errorf("inbox not found: %s, in schema %s", i.name, i.db.schema)
-	}
-	return plain(err)
+	return i.db.try(ctx, func(tx session) error {
+		var name string
+		err := tx.QueryRow(ctx, i.db.sql("select c.inbox_name from %s.pgt_inbox_config c where c.inbox_name operator(pg_catalog.=) $1"), i.name).Scan(&name)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("inbox not found: %s, in schema %s", i.name, i.db.schema)
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, i.db.sql("select from %s.inbox_receive_many($1, '[]')"), i.name)
+		}
+		if err == nil && i.asDocument {
+			_, err = tx.Exec(ctx, i.db.sql("select %s.inbox_receive_wire($1, '')"), i.name)
+		}
+		return plain(err)
+	})
 }
 
 // Close implements wire.Sink.

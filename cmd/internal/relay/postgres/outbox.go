@@ -30,9 +30,6 @@ type Outbox struct {
 	beat   time.Time // when it last showed that it is alive
 }
 
-// ErrNoGroup is the error of an outbox whose consumer group is not there.
-var ErrNoGroup = errors.New("consumer group not found")
-
 // catalogRow is what the catalog says of an outbox.
 type catalogRow struct {
 	name, kind, table, notified, deltas string
@@ -41,13 +38,13 @@ type catalogRow struct {
 
 // NewOutbox looks at the outbox and its group. Notifications that the listener gets end the pause between polls that find nothing.
 func NewOutbox(ctx context.Context, db *Database, c *config.Outbox, consumer string, batch int, listener *Listener, log *slog.Logger) (*Outbox, error) {
-	catalog, err := db.outbox(ctx, c)
+	catalog, err := db.outbox(ctx, db.pool, c)
 	if err != nil {
 		return nil, err
 	}
 	o := &Outbox{db: db, c: c, consumer: consumer, batch: batch, log: log, catalog: catalog, origin: c.Origin}
 	if o.origin == "" {
-		if o.origin, err = db.origin(ctx, catalog); err != nil {
+		if o.origin, err = db.origin(ctx, db.pool, catalog); err != nil {
 			return nil, err
 		}
 	}
@@ -59,26 +56,32 @@ func NewOutbox(ctx context.Context, db *Database, c *config.Outbox, consumer str
 }
 
 // origin is what the outbox's view of CloudEvents has as their source.
-func (d *Database) origin(ctx context.Context, o catalogRow) (string, error) {
+func (d *Database) origin(ctx context.Context, in session, o catalogRow) (string, error) {
 	var extension string
-	if err := d.pool.QueryRow(ctx, d.sql("select e.name from %s.pgt_extension e")).Scan(&extension); err != nil {
+	if err := in.QueryRow(ctx, d.sql("select e.name from %s.pgt_extension e")).Scan(&extension); err != nil {
 		return "", fmt.Errorf("the extension's name, for the events' origin: %w; set origin: of the outbox if its role may not read it", plain(err))
 	}
 	return "/" + extension + "/" + o.name, nil
 }
 
-// CheckOutbox says whether an outbox and its group are there. It creates the group where the configuration says so.
+// CheckOutbox creates the group of an outbox where the configuration says so, and polls it, in a transaction that it rolls back.
 func (d *Database) CheckOutbox(ctx context.Context, c *config.Outbox) error {
-	o, err := d.outbox(ctx, c)
-	if err == nil && c.Origin == "" {
-		_, err = d.origin(ctx, o)
-	}
-	return err
+	return d.try(ctx, func(tx session) error {
+		o, err := d.outbox(ctx, tx, c)
+		if err == nil && c.Origin == "" {
+			_, err = d.origin(ctx, tx, o)
+		}
+		if err == nil {
+			look := Outbox{c: c}
+			_, err = tx.Exec(ctx, d.sql("select from %s.poll_outbox($1, 'sluice relay check', 1, 1, $2)"), c.Group, look.types())
+		}
+		return plain(err)
+	})
 }
 
 // outbox reads the catalog, by the name of an outbox or of a stream table that has one, and has the group.
-func (d *Database) outbox(ctx context.Context, c *config.Outbox) (o catalogRow, err error) {
-	err = d.pool.QueryRow(ctx, d.sql(`
+func (d *Database) outbox(ctx context.Context, in session, c *config.Outbox) (o catalogRow, err error) {
+	err = in.QueryRow(ctx, d.sql(`
 		select c.outbox_name, c.kind, pg_catalog.format('%I.%I', c.outbox_schema, c.outbox_table_name), c.outbox_table_name::pg_catalog.text,
 		       case when c.delta_rows_table_name is not null then pg_catalog.format('%I.%I', c.outbox_schema, c.delta_rows_table_name) else '' end,
 		       coalesce(c.pgt_name, '')
@@ -91,12 +94,13 @@ func (d *Database) outbox(ctx context.Context, c *config.Outbox) (o catalogRow, 
 		return o, plain(err)
 	}
 	var of string
-	err = d.pool.QueryRow(ctx, d.sql("select g.outbox_name from %s.pgt_consumer_groups g where g.group_name operator(pg_catalog.=) $1"), c.Group).Scan(&of)
+	err = in.QueryRow(ctx, d.sql("select g.outbox_name from %s.pgt_consumer_groups g where g.group_name operator(pg_catalog.=) $1"), c.Group).Scan(&of)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) && c.Create != "":
-		return o, d.exec(ctx, "select %s.create_consumer_group($1, $2, $3)", c.Group, o.name, c.Create)
+		_, err = in.Exec(ctx, d.sql("select %s.create_consumer_group($1, $2, $3)"), c.Group, o.name, c.Create)
+		return o, plain(err)
 	case errors.Is(err, pgx.ErrNoRows):
-		return o, fmt.Errorf("%w: %s; create it by create_consumer_group(), in the spec, or by create: in the configuration", ErrNoGroup, c.Group)
+		return o, fmt.Errorf("consumer group not found: %s; create it by create_consumer_group(), in the spec, or by create: in the configuration", c.Group)
 	case err == nil && of != o.name:
 		return o, fmt.Errorf("consumer group %s is one of outbox %s, not of %s", c.Group, of, o.name)
 	}
