@@ -126,6 +126,21 @@ func nestedAggregate(at diag.Pos) diag.Error {
 	}
 }
 
+func lowerDirectArgument(at diag.Pos) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "grouping",
+		Message: "outer-level aggregate cannot contain a lower-level variable in its direct arguments",
+	}
+}
+
+func nestedCTE(at diag.Pos, name string) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "grouping",
+		Message: "outer-level aggregate cannot use a nested CTE",
+		Hint:    fmt.Sprintf("move WITH query %q to the query that the aggregate belongs to", name),
+	}
+}
+
 func windowInAggregate(at diag.Pos) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "grouping",

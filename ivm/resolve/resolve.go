@@ -47,7 +47,7 @@ type Reason struct {
 // Query resolves a parsed query; pos describes where an offset in its text is. Problems go to errs.
 func Query(q sqltext.Query, text string, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
 	wanted := map[place]bool{}
-	for { // once more with a column for each whole row that turned out to be read
+	for { // once more with what turned out to be read: whole rows, and aggregates of queries around
 		found, known := &diag.List{}, len(wanted)
 		r := newResolver(text, pos, c, columns, found)
 		r.wanted = wanted
@@ -102,7 +102,8 @@ type resolver struct {
 	subqueries map[any][]string       // types of the columns of subqueries in expressions, by their ids
 	sizes      map[algebra.ColID]size // of computed columns
 	rows       map[algebra.ColID]rowColumn
-	wanted     map[place]bool // where a column has the whole row of a table
+	wanted     map[place]bool // where a column has the whole row of a table, and what belongs to another query than it stands in
+	reading    *argumentReads // what the arguments of an aggregate are found to read; nil outside of these
 	wholes     map[algebra.ColID]madeRow
 	paths      map[algebra.ColID]bool // of SEARCH and CYCLE
 	resolved   *int                   // how many queries were resolved
