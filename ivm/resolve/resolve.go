@@ -46,15 +46,22 @@ type Reason struct {
 
 // Query resolves a parsed query; pos describes where an offset in its text is. Problems go to errs.
 func Query(q sqltext.Query, text string, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
+	begin := func(found *diag.List) *resolver { return newResolver(text, pos, c, columns, found) }
+	return *repeated(errs, begin, func(r *resolver) { r.resolve(q) }).result
+}
+
+// repeated resolves until it is known which whole rows are read, and which aggregates belong to queries around the ones in which they stand: what stands before
+// them depends on it.
+func repeated(errs *diag.List, begin func(*diag.List) *resolver, resolve func(*resolver)) *resolver {
 	wanted := map[place]bool{}
-	for { // once more with what turned out to be read: whole rows, and aggregates of queries around
+	for {
 		found, known := &diag.List{}, len(wanted)
-		r := newResolver(text, pos, c, columns, found)
+		r := begin(found)
 		r.wanted = wanted
-		r.resolve(q)
+		resolve(r)
 		if len(wanted) == known {
 			errs.Merge(found)
-			return *r.result
+			return r
 		}
 	}
 }
