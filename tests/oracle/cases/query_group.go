@@ -11,12 +11,12 @@ func (q *queries) grouped(depth int) result {
 	}
 	q.use("group by")
 	groups := q.keys(s, usable)
-	sets := !q.options.Simple && q.chance(18) && q.groupingSets(s)
+	sets := !q.options.Simple && q.chance(20) && q.groupingSets(s)
 	if !sets {
 		groups = append(groups, q.dependent(s, terms, groups)...)
 	}
 	keys := len(groups)
-	if sets && q.chance(35) {
+	if sets && q.chance(45) {
 		q.use("grouping sets without aggregates")
 	} else {
 		for range q.between(1, 3) {
