@@ -20,6 +20,9 @@ func (r *resolver) checkCalls(e sqltext.Expr, s *scope, clause string) {
 			clause = argumentInFrom
 		}
 	}
+	if e.IsGrouping() && clause != "" && !s.knowsAny() {
+		r.errs.Add(misplaced(r.pos(max(0, e.At())), e, clause))
+	}
 	for _, below := range e.Children() {
 		r.checkCalls(below, s, clause)
 	}

@@ -18,6 +18,13 @@ func inside(outer *scope) *scope {
 	return s
 }
 
+// behind is the scope of a part of a FROM clause that sees what stands before it.
+func behind(before *scope) *scope {
+	s := inside(before)
+	s.level = before.level
+	return s
+}
+
 // fromList joins the items of a FROM clause.
 func (r *resolver) fromList(items []sqltext.From, outer *scope) (algebra.Node, *scope) {
 	s := inside(outer)

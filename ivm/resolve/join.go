@@ -11,11 +11,11 @@ import (
 // join resolves JOIN in all its spellings.
 func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope) {
 	left, ls := r.from(j.Left, before)
-	within := inside(before) // what LATERAL in it sees: this side before what stands before the join
+	within := behind(before) // what LATERAL in it sees: this side before what stands before the join
 	within.tables, within.visible, within.open = ls.tables, ls.visible, ls.open
 	right, rs := r.from(j.Right, within)
 
-	s := inside(before)
+	s := behind(before)
 	r.add(s, ls, j.Left.At())
 	r.add(s, rs, j.Right.At())
 	var on []algebra.Scalar

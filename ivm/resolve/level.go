@@ -11,7 +11,7 @@ import (
 // An aggregate belongs to the innermost query of which its arguments read a column, or to the query in which it stands if they read none. In a subquery it may so
 // belong to a query around: it is an aggregate of that query then, and the subquery reads its value as an outer column. GROUPING is treated alike.
 
-// level is a query as far as aggregates belong to it. Copies of its scope share it.
+// level is a query as far as aggregates belong to it. The scopes of its FROM clause and copies of its scope share it.
 type level struct {
 	scope      *scope
 	at         place            // of its SELECT
@@ -47,7 +47,7 @@ func (s *scope) inClause(clause string) func() {
 // levels are those of the query of a scope and of the queries around, innermost first.
 func (s *scope) levels() (all []*level) {
 	for ; s != nil; s = s.outer {
-		if s.level != nil {
+		if s.level != nil && !slices.Contains(all, s.level) {
 			all = append(all, s.level)
 		}
 	}
@@ -144,7 +144,10 @@ func (r *resolver) outerAggregate(e sqltext.Expr, s *scope) (sqltext.Expr, bool)
 	switch {
 	case n == 0:
 		return sqltext.Expr{}, false
-	case !ok:
+	case ok && of.clause != "" && !s.knowsAny():
+		r.errs.Add(misplaced(r.pos(max(0, e.At())), e, of.clause))
+		return e, true
+	case !ok || of.clause != "":
 		return e, true
 	}
 	r.wanted[r.placeOf(e, outerCall)] = true

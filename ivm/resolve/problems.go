@@ -118,6 +118,15 @@ func misplacedAggregate(at diag.Pos, clause string) diag.Error {
 	}
 }
 
+// misplaced is misplacedAggregate for an expression that is an aggregate or GROUPING, in a clause as the binder calls it.
+func misplaced(at diag.Pos, e sqltext.Expr, clause string) diag.Error {
+	problem := misplacedAggregate(at, strings.TrimPrefix(clause, "arguments of "))
+	if e.IsGrouping() {
+		problem.Message = strings.Replace(problem.Message, "aggregate functions", "grouping operations", 1)
+	}
+	return problem
+}
+
 func nestedAggregate(at diag.Pos) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "grouping",
