@@ -59,7 +59,7 @@ func (q *queries) inSubquery(a term, qualified bool) (term, bool) {
 		return term{sort: "bigint", node: format("bigint", "(select count(*) filter (where §) from §)", condition, m.node)}, true
 	case n < 75:
 		return term{sort: "bool", node: format("bool", "("+q.one("exists", "not exists")+" (select 1 from § where §))", m.node, condition)}, true
-	case n < 85:
+	case n < 85 && len(sortOf(t.sort).values) > 0:
 		return term{sort: "bool", node: format("bool", "("+sortOf(t.sort).typed(pick(q.random, sortOf(t.sort).values))+q.one(" in", " not in", " = any")+" (select § from § where §))", t.node.Clone(), m.node, condition)}, true
 	case slices.Contains(sortable, t.sort):
 		return term{sort: t.sort, node: format(t.sort, "(select § from § order by §, 1 limit 1)", t.node.Clone(), m.node, condition)}, true
