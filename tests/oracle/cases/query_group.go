@@ -49,7 +49,7 @@ func (q *queries) grouping(s *selection, groups scope, keys int) scope {
 	}
 	q.use("grouping")
 	of := groups[q.IntN(keys)].node.String()
-	if plain := plainKeys(groups[:keys]); len(plain) > 0 && q.chance(30) {
+	if plain := plainKeys(groups[:keys]); len(plain) > 0 && q.chance(60) {
 		n := q.groupingInSubquery(pick(q.random, plain).node.String())
 		return append(groups, term{sort: n.Sort, node: n})
 	}

@@ -108,7 +108,7 @@ func (q *queries) groupingInSubquery(key string) *node {
 // plainKeys are the keys that are columns under a table's name, which subqueries may read.
 func plainKeys(keys scope) scope {
 	return keys.which(func(t term) bool {
-		return t.from != "" && t.node.Kids == nil && strings.HasSuffix(t.node.String(), "."+t.name)
+		return t.from != "" && len(t.node.Kids) == 0 && strings.HasSuffix(t.node.String(), "."+t.name)
 	})
 }
 
