@@ -72,8 +72,11 @@ func (w *writer) aggregate(n *algebra.Aggregate, names []string) []string {
 		list = append(list, as(b.named(b.over(a.Call.Expr)), names[len(n.Keys)+i]))
 	}
 	lines := append(clause("select", append(list, as("1", Mult))), b.from()...)
-	if len(keys) > 0 {
+	switch {
+	case len(keys) > 0:
 		lines = append(lines, clause("group by", keys)...)
+	case len(n.Aggs) == 0: // one group all the same
+		lines = append(lines, "having true")
 	}
 	return lines
 }

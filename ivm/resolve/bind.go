@@ -27,7 +27,11 @@ const subqueryHint = "have an aggregate compute its value, find its row by a key
 
 // bindWith is bind where subquery resolves the subqueries of the expression, and says what stands for one, if anything does.
 func (r *resolver) bindWith(e sqltext.Expr, s *scope, clause string, subquery func(sqltext.Expr, sqltext.Subquery) (relation, sqltext.Expr)) algebra.Scalar {
+	defer s.inClause(clause)()
 	bound := r.rowsAsJSON(e, s).Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+		if column, ok := r.outerAggregate(e, s); ok {
+			return column, true
+		}
 		if ref, ok := e.Ref(); ok {
 			return r.bindRef(e, ref, s), true
 		}
@@ -96,7 +100,7 @@ func (r *resolver) bindRef(e sqltext.Expr, ref sqltext.Ref, s *scope) sqltext.Ex
 // wholeRow reports whether a name means a table rather than a column: t where no column has that name, or t.*.
 func (r *resolver) wholeRow(ref sqltext.Ref, s *scope) bool {
 	if ref.Star {
-		return len(ref.Parts) == 0 || s.around(ref.Parts) != nil
+		return len(ref.Parts) == 0 || r.tableAround(s, ref.Parts) != nil
 	}
 	if len(ref.Parts) != 1 {
 		return false
@@ -106,7 +110,7 @@ func (r *resolver) wholeRow(ref sqltext.Ref, s *scope) bool {
 			return false
 		}
 	}
-	return s.around(ref.Parts) != nil
+	return r.tableAround(s, ref.Parts) != nil
 }
 
 // qualified writes names in string constants with their schemas, so that they mean the same wherever they are looked up.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -20,6 +19,9 @@ func (r *resolver) checkCalls(e sqltext.Expr, s *scope, clause string) {
 		if clause == inFrom {
 			clause = argumentInFrom
 		}
+	}
+	if e.IsGrouping() && clause != "" && !s.knowsAny() {
+		r.errs.Add(misplaced(r.pos(max(0, e.At())), e, clause))
 	}
 	for _, below := range e.Children() {
 		r.checkCalls(below, s, clause)
@@ -42,7 +44,7 @@ func (r *resolver) checkCall(call sqltext.Call, s *scope, clause string) {
 			r.errs.Add(nestedWindow(r.pos(inner.Pos)))
 		}
 	case r.isAggregate(call) && clause != "":
-		if r.ofThisQuery(call, s) {
+		if !s.knowsAny() { // an unknown column may be one of a query around, and the aggregate with it
 			r.errs.Add(misplacedAggregate(r.pos(call.Pos), strings.TrimPrefix(clause, "arguments of ")))
 		}
 	case means.Set && slices.Contains(setless, clause):
@@ -89,29 +91,7 @@ const (
 )
 
 // setless are the clauses in which no function can return a set.
-var setless = []string{"WHERE", "HAVING", "JOIN conditions", "LIMIT", "OFFSET", "VALUES"}
-
-// ofThisQuery reports whether an aggregate is certainly one of the query in which it stands. It is one of an outer query if its arguments read
-// columns of that one alone.
-func (r *resolver) ofThisQuery(call sqltext.Call, s *scope) bool {
-	read, own := 0, 0
-	args := slices.Clone(call.Args)
-	for _, item := range call.Order {
-		args = append(args, item.Expr)
-	}
-	for _, e := range append(args, call.Filter) {
-		for _, id := range e.Columns() {
-			read++
-			if s.owns(algebra.ColID(id)) {
-				own++
-			}
-		}
-		if e.HasNames() { // which are not known
-			return false
-		}
-	}
-	return own > 0 || read == 0
-}
+var setless = []string{"WHERE", "HAVING", joinConditions, "LIMIT", "OFFSET", "VALUES"}
 
 // checkNested refuses what an aggregate's arguments cannot hold, since they are computed for each row of a group.
 func (r *resolver) checkNested(call sqltext.Call) {

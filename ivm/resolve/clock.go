@@ -12,6 +12,9 @@ import (
 // moments has a condition read the clock, a relation of one row that is joined, in the place of now() and the like; read reports whether it does.
 func (j *joining) moments(e sqltext.Expr) (over sqltext.Expr, read bool) {
 	over = e.Map(func(e sqltext.Expr) (sqltext.Expr, bool) {
+		if call, ok := e.Call(); ok && j.isAggregate(call) { // whose rows may be those of a query around
+			return e, true
+		}
 		typ, ok := j.momentOf(e)
 		if !ok {
 			return sqltext.Expr{}, false

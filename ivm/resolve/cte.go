@@ -33,6 +33,13 @@ func (s *cteScope) find(name string) *cteScope {
 	return nil
 }
 
+// has reports whether a WITH query is visible.
+func (s *cteScope) has(cte *cteScope) bool {
+	for ; s != nil && s != cte; s = s.next {
+	}
+	return s != nil
+}
+
 // with resolves a query that sees WITH queries besides what is visible. Each reference resolves them again, so that each has columns of its own.
 func (r *resolver) with(queries []sqltext.CTE, recursive bool, outer *scope, query func(*scope) relation) relation {
 	if len(queries) == 0 {

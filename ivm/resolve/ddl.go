@@ -22,9 +22,11 @@ func (d DDL) View(c *catalog.Catalog, view *catalog.Relation) {
 		return
 	}
 	found := &diag.List{}
-	r := newResolver(view.Query, view.QueryPos, c, &algebra.Columns{}, found)
-	r.path = view.SearchPath
-	r.query(q, nil)
+	repeated(found, func(errs *diag.List) *resolver {
+		r := newResolver(view.Query, view.QueryPos, c, &algebra.Columns{}, errs)
+		r.path = view.SearchPath
+		return r
+	}, func(r *resolver) { r.query(q, nil) })
 	d.add(c, found)
 }
 

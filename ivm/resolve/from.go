@@ -11,9 +11,17 @@ import (
 // inside is the scope of a clause before any table is in it.
 func inside(outer *scope) *scope {
 	s := &scope{outer: outer}
+	s.level = &level{scope: s}
 	if outer != nil {
 		s.ctes = outer.ctes
 	}
+	return s
+}
+
+// behind is the scope of a part of a FROM clause that sees what stands before it.
+func behind(before *scope) *scope {
+	s := inside(before)
+	s.level = before.level
 	return s
 }
 
@@ -59,6 +67,7 @@ func (r *resolver) tableRef(t *sqltext.TableRef, before *scope) (algebra.Node, *
 	}
 	if t.Schema == "" {
 		if cte := before.ctes.find(t.Name); cte != nil {
+			r.reading.noteCTE(cte)
 			return r.cte(t, cte)
 		}
 	}
@@ -197,6 +206,7 @@ func (r *resolver) subquery(item *sqltext.SubqueryRef, before *scope) (algebra.N
 	outer := &scope{ctes: before.ctes, outer: before.outer}
 	if item.Lateral {
 		outer = before
+		defer before.inClause(fromClause)()
 	}
 	rel := r.query(item.Query, outer)
 	columns := r.renameRelation(item.Pos, rel, theTable(item.Alias), item.Columns)

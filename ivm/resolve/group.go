@@ -8,18 +8,18 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// grouped reports whether a SELECT makes groups.
-func (r *resolver) grouped(q *sqltext.Select, targets []target) bool {
-	return len(q.Group) > 0 || !q.Having.IsZero() ||
+// grouped reports whether a SELECT makes groups: by GROUP BY, HAVING, or an aggregate that belongs to it, wherever that stands.
+func (r *resolver) grouped(q *sqltext.Select, s *scope, targets []target) bool {
+	return len(q.Group) > 0 || !q.Having.IsZero() || r.wanted[s.level.at] ||
 		slices.ContainsFunc(targets, func(t target) bool { return r.aggregates(t.expr) }) ||
 		slices.ContainsFunc(q.Order, func(i sqltext.SortItem) bool { return r.aggregates(i.Expr) }) ||
 		slices.ContainsFunc(q.DistinctOn, r.aggregates) || slices.ContainsFunc(q.Windows, r.aggregatesIn)
 }
 
-// aggregates reports whether an expression calls an aggregate.
+// aggregates reports whether an expression, but for its subqueries, calls an aggregate of the query in which it stands.
 func (r *resolver) aggregates(e sqltext.Expr) bool {
 	if call, ok := e.Call(); ok && r.isAggregate(call) || e.IsGrouping() {
-		return true
+		return !r.wanted[r.placeOf(e, outerCall)]
 	}
 	return slices.ContainsFunc(e.Children(), r.aggregates)
 }
@@ -82,6 +82,7 @@ func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets
 	for i, side := range g.values.sides {
 		g.values.sides[i] = side.mapped(func(e algebra.Scalar) algebra.Scalar { return g.over(e, side.at) })
 	}
+	g.sorted(q, s)
 	g.node.Input = attach(g.node.Input, g.values.rows.sides)
 	input := attach(g.grouped(q.Pos), g.values.sides)
 	if len(having) > 0 {
@@ -89,6 +90,22 @@ func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets
 	}
 	rel.node = rel.node.With([]algebra.Node{rows.over(windows.attach(input))})
 	return rel, func(e algebra.Scalar) algebra.Scalar { return g.over(e, q.Pos) }
+}
+
+// sorted adds the aggregates by which first groups are found, before anything stands on the groups.
+func (g *grouper) sorted(q *sqltext.Select, s *scope) {
+	if q.Limit.IsZero() && q.Offset.IsZero() && len(q.DistinctOn) == 0 {
+		return
+	}
+	list := slices.Clone(q.DistinctOn)
+	for _, item := range q.Order {
+		list = append(list, item.Expr)
+	}
+	for _, e := range list {
+		if _, isName := e.Ref(); !isName && !e.IsConstant() { // which may mean a column of the output
+			g.over(g.apart().silent().bind(e, s, ""), e.At())
+		}
+	}
 }
 
 // having resolves HAVING into conditions on groups and on rows. PostgreSQL moves what calls no aggregate below the groups, so that nothing is
@@ -204,6 +221,11 @@ func (g *grouper) over(e algebra.Scalar, at int) algebra.Scalar {
 		}
 		if call, ok := e.Call(); ok && g.isAggregate(call) {
 			return sqltext.Column(int(g.aggregate(e, call))), true
+		}
+		if id, ok := e.Column(); ok {
+			if call, ok := g.scope.level.aggregateOf(algebra.ColID(id)); ok {
+				return g.over(call, at).Expr, true
+			}
 		}
 		if id, ok := e.Column(); ok && g.scope.owns(algebra.ColID(id)) {
 			if row, ok := g.wholes[algebra.ColID(id)]; ok {

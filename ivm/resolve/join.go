@@ -11,11 +11,11 @@ import (
 // join resolves JOIN in all its spellings.
 func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope) {
 	left, ls := r.from(j.Left, before)
-	within := inside(before) // what LATERAL in it sees: this side before what stands before the join
+	within := behind(before) // what LATERAL in it sees: this side before what stands before the join
 	within.tables, within.visible, within.open = ls.tables, ls.visible, ls.open
 	right, rs := r.from(j.Right, within)
 
-	s := inside(before)
+	s := behind(before)
 	r.add(s, ls, j.Left.At())
 	r.add(s, rs, j.Right.At())
 	var on []algebra.Scalar
@@ -38,7 +38,7 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 	case tests.IsZero():
 		node = r.beside(j.Right, j.Kind, left, right, on)
 	case j.Kind == sqltext.Inner:
-		node = r.where(r.beside(j.Right, j.Kind, left, right, on), tests, s)
+		node = r.where(r.beside(j.Right, j.Kind, left, right, on), tests, s, joinConditions)
 	case j.Kind == sqltext.Left:
 		node = r.leftTested(left, right, on, tests, s)
 	default:
@@ -60,7 +60,7 @@ func (r *resolver) join(j *sqltext.JoinRef, before *scope) (algebra.Node, *scope
 // right, which may read the row beside.
 func (r *resolver) leftTested(left, right algebra.Node, on []algebra.Scalar, tests sqltext.Expr, s *scope) algebra.Node {
 	values := &joining{resolver: r, scope: s, from: right, beside: &joining{resolver: r, scope: s, from: left}}
-	tested, conds := conditions(values.where(tests), right)
+	tested, conds := conditions(values.where(tests, joinConditions), right)
 	plain := slices.Concat(left.Columns(), right.Columns())
 	on, left = append(on, conds...), attach(left, values.beside.sides)
 	if !r.readsAny(tested, left) {
@@ -128,7 +128,7 @@ func (r *resolver) onConditions(j *sqltext.JoinRef, s *scope) (on []algebra.Scal
 		}
 	}
 	if all := sqltext.And(plain...); !all.IsZero() {
-		on = r.conditions(all, s, "JOIN conditions")
+		on = r.conditions(all, s, joinConditions)
 	}
 	return on, sqltext.And(others...)
 }

@@ -46,15 +46,22 @@ type Reason struct {
 
 // Query resolves a parsed query; pos describes where an offset in its text is. Problems go to errs.
 func Query(q sqltext.Query, text string, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) Result {
+	begin := func(found *diag.List) *resolver { return newResolver(text, pos, c, columns, found) }
+	return *repeated(errs, begin, func(r *resolver) { r.resolve(q) }).result
+}
+
+// repeated resolves until it is known which whole rows are read, and which aggregates belong to queries around the ones in which they stand: what stands before
+// them depends on it.
+func repeated(errs *diag.List, begin func(*diag.List) *resolver, resolve func(*resolver)) *resolver {
 	wanted := map[place]bool{}
-	for { // once more with a column for each whole row that turned out to be read
+	for {
 		found, known := &diag.List{}, len(wanted)
-		r := newResolver(text, pos, c, columns, found)
+		r := begin(found)
 		r.wanted = wanted
-		r.resolve(q)
+		resolve(r)
 		if len(wanted) == known {
 			errs.Merge(found)
-			return *r.result
+			return r
 		}
 	}
 }
@@ -102,7 +109,8 @@ type resolver struct {
 	subqueries map[any][]string       // types of the columns of subqueries in expressions, by their ids
 	sizes      map[algebra.ColID]size // of computed columns
 	rows       map[algebra.ColID]rowColumn
-	wanted     map[place]bool // where a column has the whole row of a table
+	wanted     map[place]bool // where a column has the whole row of a table, and what belongs to another query than it stands in
+	reading    *argumentReads // what the arguments of an aggregate are found to read; nil outside of these
 	wholes     map[algebra.ColID]madeRow
 	paths      map[algebra.ColID]bool // of SEARCH and CYCLE
 	resolved   *int                   // how many queries were resolved

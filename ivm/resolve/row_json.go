@@ -74,7 +74,7 @@ func (r *resolver) rowAsJSON(e sqltext.Expr, form string, s *scope) (sqltext.Exp
 	if !ok || ref.Star || !r.wholeRow(ref, s) {
 		return sqltext.Expr{}, false
 	}
-	t := s.around(ref.Parts)
+	t := r.tableAround(s, ref.Parts)
 	at := t.rowPlace
 	if at == (place{}) {
 		return sqltext.Expr{}, false
@@ -91,10 +91,10 @@ func (r *resolver) withJSON(node algebra.Node, s *scope, at int) algebra.Node {
 	if t.open || len(t.columns) == 0 {
 		return node
 	}
-	t.rowPlace, t.json = place{text: r.text, at: at}, map[string]algebra.ColID{}
+	t.rowPlace, t.json = place{view: r.viewed(), at: at}, map[string]algebra.ColID{}
 	p := &algebra.Project{Input: node, Items: algebra.Same(node.Columns())}
 	for _, form := range []string{asJSONB, asJSON} {
-		if at := (place{r.text, at, form}); !r.wanted[at] {
+		if at := (place{r.viewed(), at, form}); !r.wanted[at] {
 			continue
 		}
 		row := algebra.Scalar{Expr: jsonbOf(t.columns)}

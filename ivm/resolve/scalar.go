@@ -43,7 +43,7 @@ func (j *joining) bind(e sqltext.Expr, clause string) algebra.Scalar {
 	j.inAggregates(e, false, within)
 	j.clause = clause
 	return j.bindWith(e, j.scope, clause, func(e sqltext.Expr, sub sqltext.Subquery) (relation, sqltext.Expr) {
-		if within[e.SubqueryID()] {
+		if within[e.SubqueryID()] && j.rows != nil {
 			return j.rows.subquery(e, sub)
 		}
 		return j.subquery(e, sub)
@@ -81,6 +81,11 @@ func (j *joining) subquery(e sqltext.Expr, sub sqltext.Subquery) (relation, sqlt
 			if row, ok := j.resolver.rows[id]; ok {
 				j.want(row)
 			}
+		}
+	}
+	if sub.Kind == sqltext.Scalar && rel.open == nil && len(rel.ids) == 1 {
+		if value, ok := j.valueOfRow(rel); ok {
+			return rel, value
 		}
 	}
 	if rel.open == nil {

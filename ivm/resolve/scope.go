@@ -19,6 +19,7 @@ type scope struct {
 	order   *ordering // in which its rows come
 	windows []sqltext.Window
 	values  *joining // binds the expression whose subquery is being resolved
+	level   *level   // of its query; nil of an item of FROM
 }
 
 // namedTable is an item of FROM under the name that it goes by.
@@ -50,6 +51,9 @@ func (s *scope) owns(id algebra.ColID) bool {
 	})
 }
 
+// knowsAny reports whether any name may be a column of the scope, or of one around it.
+func (s *scope) knowsAny() bool { return s != nil && (s.open || s.outer.knowsAny()) }
+
 // column finds what a column reference means, from the innermost scope out.
 func (r *resolver) column(ref sqltext.Ref, s *scope) (algebra.ColID, bool) {
 	name, qualifier := ref.Parts[len(ref.Parts)-1], ref.Parts[:len(ref.Parts)-1]
@@ -66,11 +70,13 @@ func (r *resolver) column(ref sqltext.Ref, s *scope) (algebra.ColID, bool) {
 		seen = append(seen, among...)
 		switch found := named(among, name); {
 		case len(found) == 1:
+			r.reading.noteColumn(at.level)
 			return found[0], true
 		case len(found) > 1:
 			r.errs.Add(ambiguousColumn(r.columnPos(ref), name))
 			return 0, false
 		case open:
+			r.reading.noteColumn(at.level)
 			return 0, false
 		case isSystemColumn(name) && slices.ContainsFunc(at.tables, func(t namedTable) bool { return t.stored && (table == nil || t.name == table.name) }):
 			r.full(ref.Pos, "system column "+name, "it is a row's place or age; leave it out")
@@ -113,10 +119,11 @@ func (s *scope) table(qualifier []string) *namedTable {
 	return nil
 }
 
-// around finds the item of FROM that a qualifier names, from the innermost scope out.
-func (s *scope) around(qualifier []string) *namedTable {
+// tableAround finds the item of FROM that a qualifier names, from the innermost scope out.
+func (r *resolver) tableAround(s *scope, qualifier []string) *namedTable {
 	for ; s != nil; s = s.outer {
 		if t := s.table(qualifier); t != nil {
+			r.reading.noteColumn(s.level)
 			return t
 		}
 	}

@@ -14,15 +14,16 @@ import (
 // sel resolves a SELECT, clause by clause in the order in which SQL means them.
 func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	node, s := r.fromList(q.From, outer)
+	s.level.at = place{r.viewed(), q.Pos, outerOwner}
 	if !q.Where.IsZero() {
-		node = r.where(node, q.Where, s)
+		node = r.where(node, q.Where, s, "WHERE")
 	}
 	s.windows = q.Windows
 	targets, open := r.targets(q.Targets, s)
 	q, targets = alike(withWindows(q, targets), targets)
 	var rel relation
 	of := selected{targets: targets, on: q.DistinctOn, over: func(e algebra.Scalar) algebra.Scalar { return e }}
-	if r.grouped(q, targets) {
+	if r.grouped(q, s, targets) {
 		rel, of.over = r.group(q, node, s, targets)
 	} else {
 		values, windows, rows := &joining{resolver: r, scope: s, from: node}, &windowing{resolver: r, scope: s, order: s.order}, &sets{resolver: r, scope: s}
@@ -136,7 +137,7 @@ func (r *resolver) star(item sqltext.Target, s *scope) (all []target, known bool
 	}
 	columns, open := s.visible, s.open
 	if len(ref.Parts) > 0 {
-		t := s.around(ref.Parts)
+		t := r.tableAround(s, ref.Parts)
 		if t == nil {
 			r.errs.Add(unknownAlias(r.pos(ref.Pos), ref.Parts, s))
 			return nil, true

@@ -83,7 +83,7 @@ func (r *resolver) shape(e sqltext.Expr, s *scope) catalog.Shape {
 
 // shapeOfRow is that of the whole row of a table.
 func (r *resolver) shapeOfRow(ref sqltext.Ref, s *scope) catalog.Shape {
-	t := s.around(ref.Parts)
+	t := r.tableAround(s, ref.Parts)
 	if t == nil || t.open {
 		return catalog.Shape{}
 	}

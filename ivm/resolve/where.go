@@ -9,13 +9,13 @@ import (
 )
 
 // where keeps the rows for which a condition is true. Those of its conjuncts that look for a row of a subquery become semi-joins and anti-joins.
-func (r *resolver) where(node algebra.Node, cond sqltext.Expr, s *scope) algebra.Node {
-	return (&joining{resolver: r, scope: s, from: node}).where(cond)
+func (r *resolver) where(node algebra.Node, cond sqltext.Expr, s *scope, clause string) algebra.Node {
+	return (&joining{resolver: r, scope: s, from: node}).where(cond, clause)
 }
 
-func (values *joining) where(cond sqltext.Expr) algebra.Node {
+func (values *joining) where(cond sqltext.Expr, clause string) algebra.Node {
 	r, s, node := values.resolver, values.scope, values.from
-	values.short, values.clause = map[any]bool{}, "WHERE"
+	values.short, values.clause = map[any]bool{}, clause
 	var all, plain, early []algebra.Scalar
 	var tests []tested
 	for _, e := range cond.Conjuncts() {
@@ -24,7 +24,7 @@ func (values *joining) where(cond sqltext.Expr) algebra.Node {
 			sides := len(values.sides)
 			e, moves := values.moments(e)
 			shortTests(e, values.short)
-			bound := values.bind(e, "WHERE")
+			bound := values.bind(e, clause)
 			if all = append(all, bound); moves || len(values.sides) > sides {
 				plain = append(plain, bound)
 			} else {
@@ -32,7 +32,7 @@ func (values *joining) where(cond sqltext.Expr) algebra.Node {
 			}
 			continue
 		}
-		bound := r.bindWith(e, s, "WHERE", func(inner sqltext.Expr, sub sqltext.Subquery) (relation, sqltext.Expr) {
+		bound := r.bindWith(e, s, clause, func(inner sqltext.Expr, sub sqltext.Subquery) (relation, sqltext.Expr) {
 			if inner.SubqueryID() != test.expr.SubqueryID() {
 				return values.subquery(inner, sub)
 			}
@@ -44,7 +44,7 @@ func (values *joining) where(cond sqltext.Expr) algebra.Node {
 		}
 		all, tests = append(all, bound), append(tests, test)
 	}
-	r.checkCondition(all, "WHERE")
+	r.checkCondition(all, clause)
 	if len(early) > 0 {
 		node = &algebra.Filter{Input: node, Conds: early}
 	}

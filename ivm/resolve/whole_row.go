@@ -16,7 +16,7 @@ import (
 
 // place is an item of FROM: where it stands, and in which text.
 type place struct {
-	text string
+	view *catalog.Relation // in whose query; nil: in the query itself
 	at   int
 	form string // in which its row is wanted: a value of its type, or as JSON
 }
@@ -39,7 +39,7 @@ func (r *resolver) withRow(node algebra.Node, named *namedTable, t *sqltext.Tabl
 	if named.open || len(t.Columns) > 0 || len(named.columns) == 0 {
 		return node
 	}
-	named.place = place{text: r.text, at: t.Pos}
+	named.place = place{view: r.viewed(), at: t.Pos}
 	if !r.wanted[named.place] {
 		return node
 	}
@@ -95,7 +95,7 @@ func (g *grouper) dependentRow(row madeRow, id algebra.ColID, at int) sqltext.Ex
 
 // bindRow binds a name that means the whole row of an item of FROM.
 func (r *resolver) bindRow(e sqltext.Expr, ref sqltext.Ref, s *scope) sqltext.Expr {
-	if t := s.around(ref.Parts); t != nil {
+	if t := r.tableAround(s, ref.Parts); t != nil {
 		switch {
 		case t.value != 0 && !ref.Star:
 			return e.Bound(int(t.value))
@@ -121,7 +121,7 @@ func (r *resolver) fieldsOf(e sqltext.Expr, s *scope) (rowColumn, bool) {
 		row, ok := r.rows[id]
 		return row, ok
 	}
-	t := s.around(ref.Parts)
+	t := r.tableAround(s, ref.Parts)
 	if t == nil || t.open || !t.fields {
 		return rowColumn{}, false
 	}

@@ -28,22 +28,22 @@ var (
 )
 
 var faults = []fault{
-	recompute(naive.IgnoresTruncate, oracle.Immediate, oracle.Differs, 2),
-	recompute(naive.IgnoresTruncate, oracle.Differential, oracle.Differs, 2),
+	recompute(naive.IgnoresTruncate, oracle.Immediate, oracle.Differs, 15),
+	recompute(naive.IgnoresTruncate, oracle.Differential, oracle.Differs, 15),
 	recompute(naive.DuplicatesAsOne, oracle.Immediate, oracle.Differs, 1),
-	recompute(naive.NullsDiffer, oracle.Differential, oracle.Differs, 2),
-	recompute(naive.ClientFrontier, oracle.Differential, oracle.Differs, 14),
+	recompute(naive.NullsDiffer, oracle.Differential, oracle.Differs, 1),
+	recompute(naive.ClientFrontier, oracle.Differential, oracle.Differs, 5),
 	recompute(naive.TransactionsOnce, oracle.Differential, oracle.Differs, 1),
-	recompute(naive.NamesClash, oracle.Immediate, oracle.Writer, 3),
+	recompute(naive.NamesClash, oracle.Immediate, oracle.Writer, 15),
 	recompute(naive.OtherTypes, oracle.Immediate, oracle.Columns, 1),
 	{"reads the other tables as they are", naive.Deltas{}, oracle.Immediate, oracle.Differs, cases.Options{Views: 12, Steps: 8}, 791},
-	groups(naive.NullGroups, 17),
+	groups(naive.NullGroups, 12),
 	groups(naive.NothingIsZero, 4),
-	groups(naive.ExtremesStay, 24),
-	groups(naive.LastRowGoes, 73),
+	groups(naive.ExtremesStay, 12),
+	groups(naive.LastRowGoes, 33),
 	groups(naive.FilterOnlyNew, 4),
 	groups(naive.DistinctIsSum, 35),
-	{string(naive.InfinityMinus), naive.Groups{Fault: naive.InfinityMinus}, oracle.Immediate, oracle.Differs, special, 22},
+	{string(naive.InfinityMinus), naive.Groups{Fault: naive.InfinityMinus}, oracle.Immediate, oracle.Differs, special, 23},
 }
 
 func recompute(f naive.RecomputeFault, mode string, kind oracle.Kind, seed uint64) fault {

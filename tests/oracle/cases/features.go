@@ -35,11 +35,12 @@ var Core = []string{
 	"window", "window frame", "window clause", "window over groups", "filtered window", "grouping sets", "grouping", "more aggregates",
 	"intersect", "except", "intersect all", "except all", "lateral", "first rows of each", "set-returning function", "test in expression", "nested test", "groups in test", "test in outer join", "derived in test",
 	"whole row", "fields of a row",
+	"aggregate in subquery", "grouping sets without aggregates", "having grouping", "subquery beside groups", "top n of groups",
 }
 
 // Rest is what other SQL the generator knows.
 var Rest = []string{
-	"recursive", "stable functions",
+	"recursive", "stable functions", "grouping in subquery",
 }
 
 var inCore = func() map[string]bool {

@@ -35,6 +35,7 @@ type queries struct {
 	named   bool // every column gets a name
 	aliases int
 	tests   int // within each other, around what is being made
+	levels  int // of subqueries around an aggregate
 }
 
 func (g *generator) queries(r random, streams []*relation) *queries {

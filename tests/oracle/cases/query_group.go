@@ -11,26 +11,49 @@ func (q *queries) grouped(depth int) result {
 	}
 	q.use("group by")
 	groups := q.keys(s, usable)
-	sets := !q.options.Simple && q.chance(18) && q.groupingSets(s)
+	sets := !q.options.Simple && q.chance(20) && q.groupingSets(s)
 	if !sets {
 		groups = append(groups, q.dependent(s, terms, groups)...)
 	}
 	keys := len(groups)
-	for range q.between(1, 3) {
-		groups = append(groups, q.aggregate(terms))
+	if sets && q.chance(45) {
+		q.use("grouping sets without aggregates")
+	} else {
+		for range q.between(1, 3) {
+			groups = append(groups, q.aggregate(terms))
+		}
 	}
 	q.noteNesting(s)
 	if q.chance(30) && s.rows > few {
 		q.having(s, groups)
 	}
-	if sets && q.chance(40) {
-		q.use("grouping")
-		of := groups[q.IntN(keys)].node.String()
-		groups = append(groups, term{sort: "int", node: leaf("int", "grouping("+of+q.one("", ", "+groups[0].node.String())+")")})
+	if sets {
+		groups = q.grouping(s, groups, keys)
 	}
 	q.shown(s, groups, keys)
 	s.rows, s.most = min(s.rows, 9), min(s.most, 400)
+	if !q.options.Simple && q.chance(6) && !hasOpaque(s.columns) && !hasRows(s.columns) {
+		return q.firstGroups(s, usable)
+	}
 	return s.result()
+}
+
+// grouping has groups of several sets tell by which they are grouped.
+func (q *queries) grouping(s *selection, groups scope, keys int) scope {
+	if q.chance(20) {
+		q.use("having grouping")
+		s.having.Kids = append(s.having.Kids, leaf("bool", "grouping("+groups[q.IntN(keys)].node.String()+q.one(") = 0", ") > 0", ") <= 1")))
+	}
+	if !q.chance(40) {
+		return groups
+	}
+	q.use("grouping")
+	of := groups[q.IntN(keys)].node.String()
+	if plain := plainKeys(groups[:keys]); len(plain) > 0 && q.chance(60) {
+		n := q.groupingInSubquery(pick(q.random, plain).node.String())
+		return append(groups, term{sort: n.Sort, node: n})
+	}
+	return append(groups, term{sort: "int", node: leaf("int", "grouping("+of+q.one("", ", "+groups[0].node.String())+")")})
 }
 
 // keys groups by columns and expressions.
@@ -111,6 +134,9 @@ func (q *queries) shown(s *selection, groups scope, keys int) {
 	}
 	if !q.options.Simple && q.chance(10) {
 		q.overGroup(s, groups, keys, taken)
+	}
+	if !q.options.Simple && q.chance(8) && q.scalarOutput(s, plainKeys(groups[:keys]), taken) {
+		q.use("subquery beside groups")
 	}
 	if len(s.columns) == 0 {
 		last := groups[len(groups)-1]

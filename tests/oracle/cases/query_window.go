@@ -226,7 +226,7 @@ func (w *windows) framed(kind, loose string) (*node, string) {
 // plainAggregate is one that may be called over a window.
 func (w *windows) plainAggregate() term {
 	for {
-		a := w.aggregate(w.terms)
+		a := w.builder.aggregate(w.terms)
 		if text := a.node.String(); !strings.Contains(text, "distinct") && !strings.Contains(text, "order by") {
 			return a
 		}
