@@ -15,10 +15,11 @@ type Result struct {
 	// Root makes the query's rows; nil if the query can only be recomputed.
 	Root    algebra.Node
 	Output  []Output
-	Sources []*catalog.Relation // the tables that the query reads, views expanded, each once
-	Rows    []*catalog.Relation // those of which it reads whole rows
-	Views   []*catalog.Relation // the views that were expanded, each once
-	Limit   diag.Pos            // of the last LIMIT or OFFSET
+	Sources []*catalog.Relation             // the tables that the query reads, views expanded, each once
+	Rows    []*catalog.Relation             // those of which it reads whole rows
+	Views   []*catalog.Relation             // the views that were expanded, each once
+	Through map[*catalog.Relation]Reference // of Sources: the view in the query by which a table is read first
+	Limit   diag.Pos                        // of the last LIMIT or OFFSET
 	// Full says why the query can only be recomputed: empty if it need not be.
 	Full []Reason
 	// Open is the place of a star that stands for columns which only the server knows, so that Output lacks some; nil if all are known.
@@ -35,6 +36,12 @@ type Output struct {
 	ID   algebra.ColID
 	Pos  diag.Pos // of the item of the select list that it comes from
 	Type string   // by PostgreSQL's rules, without lengths; empty where only the server knows
+}
+
+// Reference is a view in the text of the query.
+type Reference struct {
+	View *catalog.Relation
+	Pos  diag.Pos
 }
 
 // Reason is a part of a query that nothing but recomputing follows.
@@ -81,7 +88,7 @@ func (r *resolver) resolve(q sqltext.Query) {
 
 func newResolver(text string, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) *resolver {
 	r := &resolver{
-		catalog: c, columns: columns, errs: errs, result: &Result{}, text: text, pos: pos,
+		catalog: c, columns: columns, errs: errs, result: &Result{Through: map[*catalog.Relation]Reference{}}, text: text, pos: pos,
 		types: map[algebra.ColID]string{}, subqueries: map[any][]string{},
 		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, rows: map[algebra.ColID]rowColumn{}, wanted: map[place]bool{}, wholes: map[algebra.ColID]madeRow{}, paths: map[algebra.ColID]bool{}, resolved: new(int),
 	}
@@ -111,6 +118,7 @@ type resolver struct {
 	pos   func(offset int) diag.Pos
 	path  []string            // along which a view looks names up; nil: the catalog's
 	views []*catalog.Relation // that are being expanded, outermost first
+	seen  diag.Pos            // where the outermost of these stands in the query
 }
 
 // full notes that the query can only be recomputed.
@@ -121,7 +129,7 @@ func (r *resolver) full(at int, what, hint string) {
 // apart is a resolver whose reads and reasons go nowhere; problems are reported.
 func (r *resolver) apart() *resolver {
 	apart := *r
-	apart.result = &Result{}
+	apart.result = &Result{Through: map[*catalog.Relation]Reference{}}
 	return &apart
 }
 
@@ -146,6 +154,9 @@ func (r *resolver) reads(table *catalog.Relation) {
 		}
 	}
 	r.result.Sources = append(r.result.Sources, table)
+	if len(r.views) > 0 {
+		r.result.Through[table] = Reference{r.views[0], r.seen}
+	}
 }
 
 // relation is a node and the names of its columns.
