@@ -49,6 +49,16 @@ type Reason struct {
 	Pos  diag.Pos
 	What string // such as "window function"
 	Hint string // what to write instead; may be empty
+
+	Calls bool // a function that is written like a column, which the text does not show
+}
+
+// Instead is what to write instead.
+func (r Reason) Instead() string {
+	if r.Hint != "" {
+		return r.Hint
+	}
+	return "if recomputing is too slow, leave it to a view over a stream table of the rest"
 }
 
 // Query resolves a parsed query; pos describes where an offset in its text is. Problems go to errs.
@@ -74,11 +84,11 @@ func (r *resolver) resolve(q sqltext.Query) {
 		r.result.Output[i].Type = r.checker().Column(int(rel.ids[i]))
 		if r.paths[rel.ids[i]] {
 			r.result.Output[i].Type = ""
-			r.result.Full = append(r.result.Full, Reason{rel.at[i], pathsReason + " whose path is read otherwise than as a text", pathsHint})
+			r.result.Full = append(r.result.Full, Reason{Pos: rel.at[i], What: pathsReason + " whose path is read otherwise than as a text", Hint: pathsHint})
 		}
 	}
 	if rel.open != nil && len(r.result.Full) == 0 && r.errs.Empty() {
-		r.result.Full = append(r.result.Full, Reason{*rel.open, "columns that only the server knows", "name the columns"})
+		r.result.Full = append(r.result.Full, Reason{Pos: *rel.open, What: "columns that only the server knows", Hint: "name the columns"})
 	}
 	r.result.Root = r.withoutRows(rel.node)
 	if len(r.result.Full) > 0 {
@@ -123,7 +133,7 @@ type resolver struct {
 
 // full notes that the query can only be recomputed.
 func (r *resolver) full(at int, what, hint string) {
-	r.result.Full = append(r.result.Full, Reason{r.pos(at), what, hint})
+	r.result.Full = append(r.result.Full, Reason{Pos: r.pos(at), What: what, Hint: hint})
 }
 
 // apart is a resolver whose reads and reasons go nowhere; problems are reported.

@@ -2170,7 +2170,7 @@ begin
                         select u.stream_table
                         from sales_internal.pgt_stream_table_state u
                         join sales_internal.pgt_stream_table_config c on c.stream_table = u.stream_table
-                        where c.effective_mode in ('differential', 'at_commit') and
+                        where c.effective_mode <> 'immediate' and c.follows <> '{}' and
                             (u.seen is null or u.suspended_at < clock_timestamp() - interval '1 hour')
                         for update of u skip locked
                     ))
@@ -2184,7 +2184,7 @@ begin
                 left join unseen u using (stream_table)
                 cross join pg_snapshot_xmin(case when u.stream_table is null and s.in_step is null then s.seen else pg_current_snapshot()
                     end) o (xid)
-                where c.effective_mode in ('differential', 'at_commit');
+                where c.effective_mode <> 'immediate' and c.follows <> '{}';
                 for v_log in select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null loop
                     execute format('delete from %s c where c.__xid < $1', v_log) using v_floor;
                 end loop;
@@ -4120,4 +4120,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'b4925aa3cee1d1b1b8b53e943cf5d1bf', 'extension');
+values ('sales', '1.0.0', 'b9518370a39093daf2d9b62067f8bc7d', 'extension');
