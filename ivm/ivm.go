@@ -5,7 +5,11 @@
 package ivm
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/pgsluice/sluice/ivm/algebra"
+	"github.com/pgsluice/sluice/ivm/apply"
 	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/resolve"
@@ -43,7 +47,7 @@ func CompileParsed(parsed sqltext.Query, query string, pos func(offset int) diag
 	v.unlimit(options)
 	v.Root = through(viewPasses(columns, v.props), v.Root)
 	v.refuseRecursion()
-	v.refuseUnseen(pos(0))
+	v.refuseUnseen(query, pos)
 	if v.Root == nil {
 		v.limit = nil // the query itself is stored
 	}
@@ -52,10 +56,15 @@ func CompileParsed(parsed sqltext.Query, query string, pos func(offset int) diag
 	return v.plan(query, known)
 }
 
-// refuseUnseen has a view recomputed that reads what triggers do not see: a virtual column, a table that a crash empties.
-func (v *view) refuseUnseen(at diag.Pos) {
+// refuseUnseen has a view recomputed that reads what triggers do not see or change logs cannot hold.
+func (v *view) refuseUnseen(query string, pos func(offset int) diag.Pos) {
 	if v.Root == nil {
 		return
+	}
+	refuse := func(reason resolve.Reason) {
+		if !slices.Contains(v.Full, reason) {
+			v.Full = append(v.Full, reason)
+		}
 	}
 	algebra.Walk(v.Root, func(n algebra.Node) {
 		read, ok := n.(*algebra.Source)
@@ -63,15 +72,16 @@ func (v *view) refuseUnseen(at diag.Pos) {
 			return
 		}
 		if read.Table.Unlogged {
-			v.Full = append(v.Full, resolve.Reason{
-				Pos: at, What: "unlogged table " + read.Table.Name, Hint: "make it a logged one: a crash empties it, which no trigger sees",
-			})
+			refuse(resolve.Reason{Pos: pos(0), What: "unlogged table " + read.Table.Name, Hint: "make it a logged one: a crash empties it, which no trigger sees"})
 		}
 		for _, c := range read.Cols {
-			if column := read.Table.Columns[c.Attr]; column.Virtual {
-				v.Full = append(v.Full, resolve.Reason{
-					Pos: at, What: "virtual generated column " + read.Table.Name + "." + column.Name, Hint: "make it a stored one, or write its expression into the query",
+			switch column := read.Table.Columns[c.Attr]; {
+			case column.Virtual:
+				refuse(resolve.Reason{
+					Pos: pos(0), What: "virtual generated column " + read.Table.Name + "." + column.Name, Hint: "make it a stored one, or write its expression into the query",
 				})
+			case slices.Contains(besideChanges, column.Name) && read.Table.Kind != catalog.StreamTable && read.Table.Before == nil:
+				refuse(v.unlogged(query, pos, read.Table, column.Name))
 			}
 		}
 	})
@@ -80,5 +90,33 @@ func (v *view) refuseUnseen(at diag.Pos) {
 	}
 	if len(v.Full) > 0 {
 		v.Root = nil
+	}
+}
+
+// besideChanges are the columns with which changes of a table are logged beside its own.
+var besideChanges = []string{"__no", "__xid", apply.Mult, "__kept"}
+
+// unlogged is why the changes of a table are not logged: one of its columns has the name of a column of change logs.
+func (v *view) unlogged(query string, pos func(offset int) diag.Pos, table *catalog.Relation, name string) resolve.Reason {
+	through, found := v.Through[table]
+	if found && name == apply.Mult && table.Column(apply.Hash) >= 0 {
+		return resolve.Reason{
+			Pos: through.Pos, What: "changes of equal rows of stream table " + through.View.SQLName() + " of another extension",
+			Hint: "describe both in one spec, or have the other stream table select a key",
+		}
+	}
+	at := pos(0)
+	if found {
+		at = through.Pos
+	}
+	for _, mentioned := range sqltext.Names(query) {
+		if mentioned.Name == name {
+			at = pos(mentioned.Offset)
+			break
+		}
+	}
+	return resolve.Reason{
+		Pos: at, What: fmt.Sprintf("changes of %s, whose column %q has the name of a column of change logs", table.SQLName(), name),
+		Hint: "rename it in the table; an alias in the query does not help",
 	}
 }

@@ -58,6 +58,11 @@ type Output struct {
 // Followed reports whether changes of tables are followed, and not the whole query recomputed.
 func (p *Plan) Followed() bool { return p.view.Root != nil }
 
+// HidesCalls reports whether the query calls a function that is written like a column.
+func (p *Plan) HidesCalls() bool {
+	return slices.ContainsFunc(p.Full, func(r resolve.Reason) bool { return r.Calls })
+}
+
 // Whole reports whether the view has columns that only the server knows, so that rows are stored as one value each.
 func (p *Plan) Whole() bool { return p.Open != nil }
 

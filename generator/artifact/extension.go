@@ -12,6 +12,7 @@ import (
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 // Extension is a generated version of a spec.
@@ -21,6 +22,7 @@ type Extension struct {
 	Artifacts             []string         // that the spec lists
 	Every                 time.Duration    // between two ticks
 	Queries               []plan.Query     // of the stream tables, in the order of their refreshes
+	Notes                 []diag.Error     // on stream tables that are recomputed
 
 	named   []upgrade.Named
 	made    []upgrade.Made
@@ -32,7 +34,7 @@ type Extension struct {
 // New returns the extension of a plan and its objects.
 func New(p *plan.Plan, named []upgrade.Named, made *objects.Objects) *Extension {
 	e := &Extension{
-		Name: p.Spec.Extension.Name, Version: p.Spec.Extension.Version, Schema: p.Spec.Extension.Schema, Every: p.View.Every, Queries: p.Queries,
+		Name: p.Spec.Extension.Name, Version: p.Spec.Extension.Version, Schema: p.Spec.Extension.Schema, Every: p.View.Every, Queries: p.Queries, Notes: p.Notes,
 		Objects: made.List, made: made.Made, named: named, view: p.View, origins: made.Origins,
 	}
 	e.list(p.Spec)

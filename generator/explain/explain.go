@@ -8,7 +8,6 @@ import (
 	"github.com/pgsluice/sluice/ivm"
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/diag"
-	"github.com/pgsluice/sluice/ivm/resolve"
 )
 
 // The stages of a query's way to SQL.
@@ -150,7 +149,7 @@ func (t Table) how() string {
 func (t Table) reasons() []string {
 	var lines []string
 	for _, r := range t.View.Full {
-		lines = append(lines, r.Pos.String()+": "+r.What+" cannot be followed, so everything is recomputed; "+instead(r))
+		lines = append(lines, r.Pos.String()+": "+r.What+" cannot be followed, so everything is recomputed; "+r.Instead())
 	}
 	for _, part := range t.View.Anew {
 		lines = append(lines, part.Pos.String()+": "+part.What+" is computed anew when a table that it reads has changed, and compared with what is stored of it")
@@ -159,14 +158,6 @@ func (t Table) reasons() []string {
 		lines = append(lines, at.String()+": moves with time: a refresh has it as of the beginning of its transaction, and finds what has come or gone since the one before")
 	}
 	return lines
-}
-
-// instead says what to write instead of a part that cannot be followed.
-func instead(r resolve.Reason) string {
-	if r.Hint != "" {
-		return r.Hint
-	}
-	return "if recomputing is too slow, leave it to a view over a stream table of the rest"
 }
 
 func (t Table) reads() string {

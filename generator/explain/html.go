@@ -54,7 +54,7 @@ func (t Table) html(stage string) (string, error) {
 func (t Table) pageOf(stage string) view {
 	p := view{Name: t.Name, Strategy: string(t.View.Strategy), How: t.how()}
 	for _, r := range t.View.Full {
-		p.Reasons = append(p.Reasons, reason{r.Pos.String(), r.What, instead(r), rewriteOf(r).snippets()})
+		p.Reasons = append(p.Reasons, reason{r.Pos.String(), r.What, r.Instead(), rewriteOf(r).snippets()})
 	}
 	costs := t.View.Costs
 	for _, c := range costs {

@@ -28,6 +28,7 @@ func (b *builder) frame(view render.Extension) {
 		}
 	}
 	if view.AnyAtCommit() {
+		b.add("at_commit/pgt_maintain_written.sql", view)
 		b.add("at_commit/pgt_at_commit.sql", view)
 		b.add("at_commit/pgt_at_commit_trigger.sql", view)
 		b.addStatement("grant", "nobody: pgt_at_commit is always called", "at_commit/pgt_at_commit_always.sql", view, "")

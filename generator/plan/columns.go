@@ -5,7 +5,6 @@ import (
 
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
-	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -77,26 +76,13 @@ func (c *compiler) checkDistinct(view *ivm.Plan) {
 	}
 }
 
-// checkInternal refuses names of columns that generated SQL has beside the query's, and beside those of logged tables.
+// checkInternal refuses names of columns that generated SQL has beside the query's.
 func (c *compiler) checkInternal(t *spec.StreamTable, view *ivm.Plan) {
 	for _, o := range view.Output {
 		if ivm.IsInternal(o.Name) {
 			c.errs.Add(internalColumn(nameIn(t.Query, o.Name, o.Pos), o.Name))
 		}
 	}
-	for _, r := range view.Sources {
-		for _, name := range view.Need(r).Columns {
-			if slices.Contains(besideChanges[t.RefreshMode], name) && r.Kind != catalog.StreamTable {
-				c.errs.Add(internalSource(nameIn(t.Query, name, t.Query.At), r, name))
-			}
-		}
-	}
-}
-
-// besideChanges are the columns with which changes of a table are logged beside its own, by refresh mode. Some modes log nothing.
-var besideChanges = map[string][]string{
-	spec.RefreshAuto: {"__no", "__xid", "__mult"}, spec.RefreshDifferential: {"__no", "__xid", "__mult"}, spec.RefreshAtCommit: {"__no", "__xid", "__mult"},
-	spec.RefreshImmediate: {"__xid", "__mult", "__kept"},
 }
 
 // nameIn is where a query mentions a name; otherwise if it does not.

@@ -4,13 +4,13 @@ import (
 	"github.com/pgsluice/sluice/generator/render"
 )
 
-// follow adds the columns that a stream table reads to the change logs of its sources.
+// follow adds the columns that a stream table reads to the change logs of its sources; one that is recomputed only needs to know of changes.
 func (p *planner) follow(n int) {
-	if !p.incremental(n) {
-		return
+	needs, reader, incremental := p.watched(n), render.Name(p.spec.StreamTables[n].Relation), p.incremental(n)
+	if incremental {
+		needs = p.compiled.views[n].Needs
 	}
-	view, reader := p.compiled.views[n], render.Name(p.spec.StreamTables[n].Relation)
-	for _, need := range view.Needs {
+	for _, need := range needs {
 		r := need.Table
 		source := p.sources[r]
 		if source == nil {
@@ -21,9 +21,11 @@ func (p *planner) follow(n int) {
 		setColumns(source, r, inOrder(r, union(source.ColumnList, need.Columns)))
 		source.Whole = source.Whole || need.Whole
 		source.Readers = append(source.Readers, reader)
-		if p.atCommit(n) {
+		source.Followed = source.Followed || incremental
+		switch {
+		case p.atCommit(n):
 			source.CommitMark = commitMark(r)
-		} else {
+		case incremental:
 			source.Refreshed = true
 		}
 	}

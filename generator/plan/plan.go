@@ -1,7 +1,7 @@
 // Package plan compiles a spec: its views, change logs, the order of refreshes, schedules, and the names of all objects.
 //
 // Files call downwards: plan, lineage, feeds, first_names, check, sharded, queries, sources, from_sql, stream_tables, maintenance_groups,
-// refresh_groups, immediate, states, stream_table_models, follow, due, table_outboxes, planner, views, at_commit, columns, materialize, view, own_tables, own_table_problems,
+// refresh_groups, immediate, states, stream_table_models, follow, watch, due, table_outboxes, planner, views, at_commit, columns, materialize, view, own_tables, own_table_problems,
 // own_table_roles, inbox_ordering, inbox_priority, tenants, known, outboxes, schedules, named, columns_read, reads, schemas, problems, warnings.
 package plan
 
@@ -18,6 +18,7 @@ type Plan struct {
 	View    render.Extension // the data of templates
 	Order   []int            // of the stream tables of the spec, those first that others read
 	Queries []Query          // of the stream tables, in that order
+	Notes   []diag.Error     // on stream tables that are recomputed
 }
 
 // Of plans a spec whose relations of inboxes are materialized; nil if something is wrong with it.
@@ -43,7 +44,9 @@ func Of(s *spec.Spec, names *Lineage, errs *diag.List) *Plan {
 	}
 	view.Settings = settingsOf(s, view)
 	view.Reads = readsOf(s, compiled, &view.Plan)
-	return &Plan{Spec: s, View: view, Order: compiled.order, Queries: compiled.queries(view.StreamTables)}
+	return &Plan{
+		Spec: s, View: view, Order: compiled.order, Queries: compiled.queries(view.StreamTables), Notes: (&planner{spec: s, compiled: compiled}).notes(),
+	}
 }
 
 // Views compiles the queries of the stream tables of a spec, in its order; that of a wrong query is nil.

@@ -114,15 +114,6 @@ func internalColumn(at diag.Pos, name string) diag.Error {
 	}
 }
 
-func internalSource(at diag.Pos, r *catalog.Relation, name string) diag.Error {
-	return diag.Error{
-		Pos: at, Code: "reserved-name",
-		Message: fmt.Sprintf("column %q of %s has the name of a column of Sluice's own, beside which its changes are logged", name, r.SQLName()),
-		Hint:    "rename it in the table, or use refresh_mode: full, which logs nothing; an alias in the query does not help",
-		Also:    []diag.Note{{Pos: r.Columns[r.Column(name)].At, Message: "it stands here"}},
-	}
-}
-
 func needsColumns(at diag.Pos, what string) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "unknown-column",

@@ -134,6 +134,9 @@ func (p *planner) table(n, order int) render.StreamTable {
 			table.Fuse = fmt.Sprint(*t.Fuse)
 		}
 	}
+	for _, need := range p.watched(n) {
+		table.Logs = append(table.Logs, *p.sources[need.Table])
+	}
 	table.Check, table.CheckEvery = checkEvery(t, table.EffectiveMode)
 	table.Outbox = p.outbox(n, &table)
 	return table

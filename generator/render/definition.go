@@ -239,7 +239,9 @@ func (p Plan) AnyGrant() bool { return p.any(func(t StreamTable) bool { return l
 func (p Plan) AnyOnline() bool { return p.any(func(t StreamTable) bool { return t.Online }) }
 
 // AnyDelta reports whether a stream table follows change logs.
-func (p Plan) AnyDelta() bool { return p.any(func(t StreamTable) bool { return len(t.Delta) > 0 }) }
+func (p Plan) AnyDelta() bool {
+	return p.any(func(t StreamTable) bool { return len(t.Delta) > 0 || len(t.Logs) > 0 })
+}
 
 // ReadsViews reports whether a stream table reads a view.
 func (p Plan) ReadsViews() bool {

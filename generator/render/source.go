@@ -32,6 +32,7 @@ type Source struct {
 	CommitMark string // what stands for it where a transaction lists what it wrote; empty if no stream table in mode at_commit reads it
 	Bounded    bool   // it is read by the frontier in variables of the function
 	Refreshed  bool   // a stream table reads its log by UnreadFn
+	Followed   bool   // changes are applied; otherwise its readers are recomputed after any, so a row for each statement is enough
 	Made       bool   // a stream table: its refresh writes the log, no trigger does
 }
 
@@ -45,6 +46,11 @@ func (t Triggers) Names() []string {
 
 // Traced reports whether the extension makes triggers on what stream tables read.
 func (p Plan) Traced() bool { return len(p.Sources) > 0 || len(p.Captures) > 0 }
+
+// AnyWatched reports whether a stream table is recomputed after changes only.
+func (p Plan) AnyWatched() bool {
+	return p.any(func(t StreamTable) bool { return len(t.Delta) == 0 && len(t.Logs) > 0 })
+}
 
 // Columns lists the columns of the log that come from the table, each with a comma before it, of row a.
 func (s Source) Columns(a string) string { return commaBefore(a, s.ColumnList) }

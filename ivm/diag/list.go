@@ -19,6 +19,7 @@ type Error struct {
 	Also    []Note // other places that have to do with it
 
 	IsWarning bool // it is no error, but likely not meant
+	IsNote    bool // it is neither, but worth knowing
 }
 
 // Note points at a second place, such as the first of two definitions.
@@ -30,8 +31,11 @@ type Note struct {
 // Error prints the error on one line.
 func (e Error) Error() string {
 	kind := "error"
-	if e.IsWarning {
+	switch {
+	case e.IsWarning:
 		kind = "warning"
+	case e.IsNote:
+		kind = "note"
 	}
 	return fmt.Sprintf("%s: %s: %s [%s]", e.Pos, kind, e.Message, e.Code)
 }

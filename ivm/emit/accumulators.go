@@ -21,10 +21,13 @@ func hasScale(x string) string { return "scale(" + x + ") is not null" }
 // scales adds up to how many numbers there are of each scale, twelve digits for each.
 func scales(x string) string { return "('1e' || 12 * least(scale(" + x + "), 10000))::numeric" }
 
+// largest is a number of 120,000 digits. The server shows a view with it as it is written: of a constant of type numeric it would write all digits.
+const largest = "'1e120000'::text::numeric"
+
 // scaled is a sum with as many digits as the number has that has most of them, of which scales counts how many there are. No numeric has room for the
 // counts of more than 10,000 digits: such sums stay as they are.
 func scaled(sum, scales string) string {
-	return fmt.Sprintf("case when %[2]s < 1e120000 then round(%[1]s, (length(%[2]s::text) - 1) / 12) else %[1]s end", sum, scales)
+	return fmt.Sprintf("case when %[2]s < %[3]s then round(%[1]s, (length(%[2]s::text) - 1) / 12) else %[1]s end", sum, scales, largest)
 }
 
 // result is an aggregate over the columns of its accumulators.

@@ -15,6 +15,7 @@ type firsts struct {
 	over   func(algebra.Scalar) algebra.Scalar
 	hidden []algebra.Item // columns that the relation lacks
 	place  int
+	clause string
 	failed bool // it can only be recomputed
 
 	keys          []algebra.ColID // of DISTINCT ON
@@ -49,6 +50,25 @@ func (f *firsts) sort(item sqltext.SortItem, id algebra.ColID, other algebra.Sca
 	}
 	item.Expr = sqltext.Column(int(id))
 	f.order = append(f.order, item)
+}
+
+// breakTies sorts rows that the ORDER BY leaves equal by the order in which they come from a subquery, as PostgreSQL does where that is enough.
+func (f *firsts) breakTies(order *ordering) {
+	if order == nil || !f.limited() && f.clause != "DISTINCT ON" {
+		return
+	}
+	if len(order.keys) == 0 && len(f.order) == 0 {
+		f.lostOrder(f.place, f.clause, "write the order beside it: ORDER BY … "+f.clause+" …")
+	}
+	for _, key := range order.keys {
+		p, _ := f.rel.node.(*algebra.Project)
+		at := slices.IndexFunc(p.Items, func(i algebra.Item) bool { id, ok := i.Expr.Column(); return ok && id == key.id })
+		if at >= 0 {
+			f.sort(key.SortItem, p.Items[at].ID, algebra.Scalar{})
+		} else {
+			f.sort(key.SortItem, 0, algebra.Ref(key.id))
+		}
+	}
 }
 
 // key adds a column of which each value has first rows of its own.

@@ -190,6 +190,9 @@ func (r *resolver) view(t *sqltext.TableRef, view *catalog.Relation) relation {
 	inner := *r
 	inner.text, inner.pos, inner.path = view.Query, view.QueryPos, view.SearchPath
 	inner.views = append(slices.Clone(r.views), view)
+	if len(r.views) == 0 {
+		inner.seen = r.pos(t.Pos)
+	}
 	inner.checkPrint(q)
 	rel := inner.query(q, nil)
 	rel.names = slices.Clone(rel.names)

@@ -57,6 +57,7 @@ type selected struct {
 	targets []target
 	on      []sqltext.Expr                      // DISTINCT ON
 	over    func(algebra.Scalar) algebra.Scalar // an expression over rows, over what the columns are computed of; nil of DISTINCT
+	order   *ordering                           // in which the rows come, over what the columns are computed of
 }
 
 // tail resolves what may stand behind a query, and DISTINCT ON. of is what it selects; set operations and VALUES have none.
@@ -64,9 +65,14 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, of selec
 	if len(t.Locks) > 0 {
 		r.errs.Add(refused(r.pos(at), "FOR "+t.Locks[0].Strength, "it would lock rows on each refresh"))
 	}
-	f := &firsts{resolver: r, rel: rel, over: of.over, place: first(t.Limit.At(), t.Offset.At(), at)}
+	f := &firsts{resolver: r, rel: rel, over: of.over, place: first(t.Limit.At(), t.Offset.At(), at), clause: "LIMIT"}
+	if len(of.on) > 0 {
+		f.clause = "DISTINCT ON"
+	} else if t.Limit.IsZero() {
+		f.clause = "OFFSET"
+	}
 	for i, e := range []sqltext.Expr{t.Limit, t.Offset} {
-		if e.IsZero() {
+		if n, ok := e.Integer(); e.IsZero() || i == 1 && ok && n == 0 { // OFFSET 0 skips no row
 			continue
 		}
 		bound := r.bind(e, s, limits[i])
@@ -106,9 +112,15 @@ func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, of selec
 		}
 		rel.order = order
 	}
+	if !t.WithTies {
+		f.breakTies(of.order)
+	}
 	for _, e := range of.on {
 		id, bound, _ := r.apart().silent().orderBy(sqltext.SortItem{Expr: e}, s, rel, of.targets, "DISTINCT ON")
 		f.key(id, bound)
+	}
+	if len(of.on) > 0 && len(t.Order) == 0 && of.order != nil {
+		rel.order = unknownOrder // PostgreSQL sorts by the keys
 	}
 	if f.limited() {
 		r.result.Limit = r.pos(f.place)
@@ -202,8 +214,13 @@ func (r *resolver) ordered(e sqltext.Expr, call sqltext.Call, order *ordering) s
 		return e
 	}
 	if len(order.keys) == 0 {
-		r.full(call.Pos, "ORDER BY in a subquery, in whose order "+call.Name+"() takes its rows", "write the order into the call: "+call.Name+"(… order by …)")
+		r.lostOrder(call.Pos, call.Name+"()", "write the order into the call: "+call.Name+"(… order by …)")
 		return e
 	}
 	return e.Ordered(order.items())
+}
+
+// lostOrder notes that something takes rows in the order of a subquery, which is unknown outside of it.
+func (r *resolver) lostOrder(at int, taker, hint string) {
+	r.full(at, "ORDER BY in a subquery, in whose order "+taker+" takes its rows", hint)
 }

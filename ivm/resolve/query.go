@@ -57,7 +57,7 @@ func (r *resolver) united(q *sqltext.SetOp, left, right relation, outer *scope) 
 	if q.All && (left.order != nil || right.order != nil) {
 		rel.order = unknownOrder
 	}
-	return r.tail(q.Tail, q.Pos, inside(outer), rel, selected{})
+	return r.tail(q.Tail, q.Pos, inside(outer), rel, selected{order: rel.order})
 }
 
 // union is UNION of two sides with as many columns, of the types that both have in common.

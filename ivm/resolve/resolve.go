@@ -15,10 +15,11 @@ type Result struct {
 	// Root makes the query's rows; nil if the query can only be recomputed.
 	Root    algebra.Node
 	Output  []Output
-	Sources []*catalog.Relation // the tables that the query reads, views expanded, each once
-	Rows    []*catalog.Relation // those of which it reads whole rows
-	Views   []*catalog.Relation // the views that were expanded, each once
-	Limit   diag.Pos            // of the last LIMIT or OFFSET
+	Sources []*catalog.Relation             // the tables that the query reads, views expanded, each once
+	Rows    []*catalog.Relation             // those of which it reads whole rows
+	Views   []*catalog.Relation             // the views that were expanded, each once
+	Through map[*catalog.Relation]Reference // of Sources: the view in the query by which a table is read first
+	Limit   diag.Pos                        // of the last LIMIT or OFFSET
 	// Full says why the query can only be recomputed: empty if it need not be.
 	Full []Reason
 	// Open is the place of a star that stands for columns which only the server knows, so that Output lacks some; nil if all are known.
@@ -37,11 +38,27 @@ type Output struct {
 	Type string   // by PostgreSQL's rules, without lengths; empty where only the server knows
 }
 
+// Reference is a view in the text of the query.
+type Reference struct {
+	View *catalog.Relation
+	Pos  diag.Pos
+}
+
 // Reason is a part of a query that nothing but recomputing follows.
 type Reason struct {
 	Pos  diag.Pos
 	What string // such as "window function"
 	Hint string // what to write instead; may be empty
+
+	Calls bool // a function that is written like a column, which the text does not show
+}
+
+// Instead is what to write instead.
+func (r Reason) Instead() string {
+	if r.Hint != "" {
+		return r.Hint
+	}
+	return "if recomputing is too slow, leave it to a view over a stream table of the rest"
 }
 
 // Query resolves a parsed query; pos describes where an offset in its text is. Problems go to errs.
@@ -74,11 +91,11 @@ func (r *resolver) resolve(q sqltext.Query) {
 		r.result.Output[i].Type = r.checker().Column(int(rel.ids[i]))
 		if r.paths[rel.ids[i]] {
 			r.result.Output[i].Type = ""
-			r.result.Full = append(r.result.Full, Reason{rel.at[i], pathsReason + " whose path is read otherwise than as a text", pathsHint})
+			r.result.Full = append(r.result.Full, Reason{Pos: rel.at[i], What: pathsReason + " whose path is read otherwise than as a text", Hint: pathsHint})
 		}
 	}
 	if rel.open != nil && len(r.result.Full) == 0 && r.errs.Empty() {
-		r.result.Full = append(r.result.Full, Reason{*rel.open, "columns that only the server knows", "name the columns"})
+		r.result.Full = append(r.result.Full, Reason{Pos: *rel.open, What: "columns that only the server knows", Hint: "name the columns"})
 	}
 	r.result.Root = r.withoutRows(rel.node)
 	if len(r.result.Full) > 0 {
@@ -88,7 +105,7 @@ func (r *resolver) resolve(q sqltext.Query) {
 
 func newResolver(text string, pos func(offset int) diag.Pos, c *catalog.Catalog, columns *algebra.Columns, errs *diag.List) *resolver {
 	r := &resolver{
-		catalog: c, columns: columns, errs: errs, result: &Result{}, text: text, pos: pos,
+		catalog: c, columns: columns, errs: errs, result: &Result{Through: map[*catalog.Relation]Reference{}}, text: text, pos: pos,
 		types: map[algebra.ColID]string{}, subqueries: map[any][]string{},
 		origin: map[algebra.ColID]origin{}, shapes: map[algebra.ColID]func() catalog.Shape{}, sizes: map[algebra.ColID]size{}, rows: map[algebra.ColID]rowColumn{}, wanted: map[place]bool{}, wholes: map[algebra.ColID]madeRow{}, paths: map[algebra.ColID]bool{}, resolved: new(int),
 	}
@@ -119,17 +136,18 @@ type resolver struct {
 	pos   func(offset int) diag.Pos
 	path  []string            // along which a view looks names up; nil: the catalog's
 	views []*catalog.Relation // that are being expanded, outermost first
+	seen  diag.Pos            // where the outermost of these stands in the query
 }
 
 // full notes that the query can only be recomputed.
 func (r *resolver) full(at int, what, hint string) {
-	r.result.Full = append(r.result.Full, Reason{r.pos(at), what, hint})
+	r.result.Full = append(r.result.Full, Reason{Pos: r.pos(at), What: what, Hint: hint})
 }
 
 // apart is a resolver whose reads and reasons go nowhere; problems are reported.
 func (r *resolver) apart() *resolver {
 	apart := *r
-	apart.result = &Result{}
+	apart.result = &Result{Through: map[*catalog.Relation]Reference{}}
 	return &apart
 }
 
@@ -154,6 +172,9 @@ func (r *resolver) reads(table *catalog.Relation) {
 		}
 	}
 	r.result.Sources = append(r.result.Sources, table)
+	if len(r.views) > 0 {
+		r.result.Through[table] = Reference{r.views[0], r.seen}
+	}
 }
 
 // relation is a node and the names of its columns.

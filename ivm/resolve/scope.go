@@ -83,6 +83,7 @@ func (r *resolver) column(ref sqltext.Ref, s *scope) (algebra.ColID, bool) {
 			return 0, false
 		case table != nil && r.computes(name):
 			r.full(ref.Pos, "function called like a column ("+name+")", "call it: "+name+"(…)")
+			r.result.Full[len(r.result.Full)-1].Calls = true
 			return 0, false
 		case len(qualifier) > 0 || at.outer == nil:
 			r.errs.Add(unknownColumn(r.columnPos(ref), name, seen))

@@ -17,6 +17,9 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	s.level.at = place{r.viewed(), q.Pos, outerOwner}
 	if !q.Where.IsZero() {
 		node = r.where(node, q.Where, s, "WHERE")
+		if s.order != nil && slices.ContainsFunc(q.Where.Conjuncts(), isTest) {
+			s.order = unknownOrder
+		}
 	}
 	s.windows = q.Windows
 	targets, open := r.targets(q.Targets, s)
@@ -25,6 +28,9 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	of := selected{targets: targets, on: q.DistinctOn, over: func(e algebra.Scalar) algebra.Scalar { return e }}
 	if r.grouped(q, s, targets) {
 		rel, of.over = r.group(q, node, s, targets)
+		if s.order != nil && len(q.Group) > 0 {
+			of.order, rel.order = unknownOrder, unknownOrder
+		}
 	} else {
 		values, windows, rows := &joining{resolver: r, scope: s, from: node}, &windowing{resolver: r, scope: s, order: s.order}, &sets{resolver: r, scope: s}
 		rel = r.project(nil, targets, s, func(t target) algebra.Scalar {
@@ -33,13 +39,20 @@ func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 			}
 			return rows.bind(t, func(t target) algebra.Scalar { return windows.over(values.bind(t.expr, "")) })
 		})
-		rel.order = s.order.through(rel.node.(*algebra.Project).Items)
+		of.order = s.order
+		if s.order != nil && windows.sorts {
+			of.order = unknownOrder
+		}
+		rel.order = of.order.through(rel.node.(*algebra.Project).Items)
 		rel.node = rel.node.With([]algebra.Node{rows.over(windows.attach(attach(node, values.sides)))})
 	}
 	rel.open = open
 	if q.Distinct {
 		r.checkDistinct(rel)
-		rel.node, rel.order, of.over = &algebra.Distinct{Input: rel.node}, nil, nil
+		rel.node, of.over = &algebra.Distinct{Input: rel.node}, nil
+		if s.order != nil {
+			of.order, rel.order = unknownOrder, unknownOrder
+		}
 	}
 	r.checkDistinctOrder(q, s, rel, targets)
 	r.windows(q.Windows, s)

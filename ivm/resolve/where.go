@@ -70,6 +70,12 @@ type tested struct {
 	rel     relation // the rows of the subquery
 }
 
+// isTest reports whether a condition becomes a semi-join or an anti-join, which may change the order of rows.
+func isTest(e sqltext.Expr) bool {
+	_, ok := testOf(e)
+	return ok
+}
+
 func testOf(e sqltext.Expr) (tested, bool) {
 	negated := false
 	for {

@@ -30,6 +30,7 @@ type windowing struct {
 	scope *scope
 	order *ordering // of the rows, nil if they have none
 	calls []windowCall
+	sorts bool // rows are sorted for a call
 }
 
 // windowCall is a call with what all rows that it sees have in common.
@@ -52,6 +53,7 @@ func (w *windowing) over(e algebra.Scalar) algebra.Scalar {
 // add adds a call, unless the same one is there.
 func (w *windowing) add(e sqltext.Expr, call sqltext.Call) algebra.ColID {
 	added := windowCall{keys: partition(call.Over)}
+	w.sorts = w.sorts || len(call.Over.Partition) > 0 || len(call.Over.Order) > 0
 	added.Loose, e = w.loose(e, call)
 	for _, known := range w.calls {
 		if sqltext.Equal(known.Call.Expr, e) {
@@ -116,7 +118,7 @@ func (w *windowing) loose(e sqltext.Expr, call sqltext.Call) (bool, sqltext.Expr
 	}
 	if w.order != nil && len(call.Over.Order) == 0 {
 		if len(w.order.keys) == 0 {
-			w.full(call.Pos, "ORDER BY in a subquery, in whose order "+call.Name+"() takes its rows", "write the order into the window: over (… order by …)")
+			w.lostOrder(call.Pos, call.Name+"()", "write the order into the window: over (… order by …)")
 			return false, e
 		}
 		e = e.OverOrdered(w.order.items())

@@ -64,6 +64,7 @@ func applyOne(cmd *cobra.Command, options live.Options, dryRun bool) error {
 		return err
 	}
 	options.Released, options.Out = released, option(cmd, "out")
+	warn(cmd, nil, []*generator.Extension{e}, texts)
 	if dryRun {
 		return printScript(cmd, e, texts, options)
 	}

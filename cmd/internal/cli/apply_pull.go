@@ -70,6 +70,9 @@ func generateAsking(cmd *cobra.Command) ([]*generator.Extension, error) {
 		}
 		return nil
 	})
+	if err == nil && wrong.Empty() {
+		warn(cmd, specs, extensions, problems)
+	}
 	if err == nil && !wrong.Empty() {
 		wrong.Merge(problems)
 		err = invalid(wrong)

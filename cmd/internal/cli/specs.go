@@ -30,14 +30,21 @@ func generate(cmd *cobra.Command) ([]*generator.Extension, error) {
 		extensions = append(extensions, e)
 	}
 	if problems.Empty() {
-		warn(cmd, specs, problems)
+		warn(cmd, specs, extensions, problems)
 	}
 	return extensions, invalid(problems)
 }
 
-// warn prints what the specs are likely not meant to say; the list has the texts of their files.
-func warn(cmd *cobra.Command, specs []*spec.Spec, texts *diag.List) {
+// warn prints what the specs are likely not meant to say, and generate and apply what they mean that may surprise; the list has the texts of their files.
+func warn(cmd *cobra.Command, specs []*spec.Spec, extensions []*generator.Extension, texts *diag.List) {
 	warnings := texts.Without()
+	for _, e := range extensions {
+		for _, note := range e.Notes {
+			if cmd.Name() == "generate" || cmd.Name() == "apply" {
+				warnings.Add(note)
+			}
+		}
+	}
 	for _, s := range specs {
 		for _, w := range plan.Warnings(s) {
 			warnings.Add(w)
