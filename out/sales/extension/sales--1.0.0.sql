@@ -1781,9 +1781,9 @@ end;
 $procedure$;
 
 -- Maintains the stream tables in mode at_commit that follow what this transaction wrote, always in the order of refreshes, under locks of
--- their rows in pgt_stream_table_state. An error fails the commit.
-create function sales_internal.pgt_at_commit()
-    returns trigger
+-- their rows in pgt_stream_table_state. p_all: all of them. Publishes whether there was anything to do.
+create function sales_internal.pgt_maintain_written(p_all boolean default false)
+    returns boolean
     language plpgsql
     security definer
     set search_path = pg_catalog, pg_temp
@@ -1791,27 +1791,23 @@ as $function$
 declare
     v_setting text := sales_internal.pgt_setting_name('_written');
     v_written text := coalesce(current_setting(v_setting, true), '');
-    v_all     boolean := v_written = ''; -- somebody has reset all settings
     v_few     boolean := nullif(split_part(v_written, ',', 1), '')::bigint <= 200; -- null: not known
     v_system  bigint := (select k.system_identifier from pg_control_system() k);
     v_table   text;
     v_follows text[];
     v_done    boolean;
 begin
-    if pg_trigger_depth() > 1 then
-        -- SET CONSTRAINTS has triggers called within statements, which may have written tables that their own triggers have not logged yet.
-        set constraints sales_internal.pgt_at_commit deferred;
-        insert into sales_internal.pgt_commits default values;
-        return null;
+    if v_written in ('', '0,') and not p_all then
+        return false;
     end if;
-    perform set_config(v_setting, '', true); -- what is written from now on calls this function again
+    perform set_config(v_setting, '0,', true); -- what is written from now on is added
     for v_table, v_follows in
         select c.stream_table, c.follows
         from sales_internal.pgt_stream_table_config c
         where c.effective_mode = 'at_commit'
         order by c.refresh_order
     loop
-        if v_all or exists (select from unnest(v_follows) f (source) where strpos(v_written, left(md5(f.source), 12)) > 0) then
+        if p_all or exists (select from unnest(v_follows) f (source) where strpos(v_written, left(md5(f.source), 12)) > 0) then
             v_done := false;
             if v_few then
                 -- Only this transaction's rows are left: others have applied theirs, or will before they commit.
@@ -1838,6 +1834,54 @@ begin
             v_written := v_written || left(md5(v_table), 12) || ','; -- others may follow it
         end if;
     end loop;
+    return true;
+end;
+$function$;
+
+-- Has what this transaction wrote maintain stream tables in mode at_commit, until nothing is left: also those of other extensions of the
+-- same owner, which may read one another, in an order that all commits have. An error fails the commit.
+create function sales_internal.pgt_at_commit()
+    returns trigger
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_setting text := sales_internal.pgt_setting_name('_written');
+    v_again   boolean := coalesce(current_setting(v_setting, true), '') = ''; -- somebody has reset all settings
+    v_schemas name[];
+    v_schema  name;
+    v_done    boolean;
+begin
+    if pg_trigger_depth() > 1 then
+        -- SET CONSTRAINTS has triggers called within statements, which may have written tables that their own triggers have not logged yet.
+        set constraints sales_internal.pgt_at_commit deferred;
+        insert into sales_internal.pgt_commits default values;
+        return null;
+    end if;
+    if v_again then
+        perform sales_internal.pgt_maintain_written(true);
+    end if;
+    v_schemas := array(
+        select n.nspname
+        from pg_proc p
+        join pg_namespace n on n.oid = p.pronamespace
+        where p.proname = 'pgt_maintain_written' and (p.proowner = current_user::regrole or n.nspname = 'sales_internal')
+        order by p.oid
+    );
+    loop
+        v_again := false;
+        foreach v_schema in array v_schemas loop
+            if v_schema = 'sales_internal' then
+                v_done := sales_internal.pgt_maintain_written();
+            else
+                execute format('select %I.pgt_maintain_written()', v_schema) into v_done;
+            end if;
+            v_again := v_again or v_done;
+        end loop;
+        exit when not v_again or cardinality(v_schemas) = 1;
+    end loop;
+    perform set_config(v_setting, '', true); -- what is written from now on calls this function again
     return null;
 end;
 $function$;
@@ -2145,7 +2189,7 @@ begin
                         select u.stream_table
                         from sales_internal.pgt_stream_table_state u
                         join sales_internal.pgt_stream_table_config c on c.stream_table = u.stream_table
-                        where c.effective_mode in ('differential', 'at_commit') and
+                        where c.effective_mode <> 'immediate' and c.follows <> '{}' and
                             (u.seen is null or u.suspended_at < clock_timestamp() - interval '1 hour')
                         for update of u skip locked
                     ))
@@ -2159,7 +2203,7 @@ begin
                 left join unseen u using (stream_table)
                 cross join pg_snapshot_xmin(case when u.stream_table is null and s.in_step is null then s.seen else pg_current_snapshot()
                     end) o (xid)
-                where c.effective_mode in ('differential', 'at_commit');
+                where c.effective_mode <> 'immediate' and c.follows <> '{}';
                 for v_log in select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null loop
                     execute format('delete from %s c where c.__xid < $1', v_log) using v_floor;
                 end loop;
@@ -4144,7 +4188,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '1f198b669121646cbb6606c5eb8abc83', 'extension');
+values ('sales', '1.0.0', '6e58bff4683593c29138897b8dce5b18', 'extension');
 
 do $do$
 begin

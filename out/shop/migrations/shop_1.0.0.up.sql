@@ -1848,13 +1848,13 @@ declare
     v_inbox  record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_at     record;
     v_new    bigint;
-    v_again  bigint := (select count(*) from pgtrickle_internal.pgt_inbox_duplicates d where d.inbox_name = p_inbox);
     v_age    numeric;
     s        record;
     v_status text;
 begin
     select coalesce(max(p.low_watermark), '-infinity') as low_watermark, coalesce(max(p.counted_at), '-infinity') as counted_at,
-           coalesce(max(p.folded_no), 0) as folded_no
+           coalesce(max(p.folded_no), 0) as folded_no,
+           (select count(*) from pgtrickle_internal.pgt_inbox_duplicates d where d.inbox_name = p_inbox) as again
     into v_at
     from (select p.* from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = p_inbox order by p.no desc limit 1) p;
 
@@ -1891,8 +1891,8 @@ begin
            ), 0)::bigint as pending,
            coalesce(sum(d.dead_letter), 0)::bigint as dead_letter, sum(d.processed) as processed, sum(d.processing_us) as processing_us,
            greatest(0, coalesce(sum(d.finished) filter (where d.is_recent), 0))::bigint as finished,
-           coalesce(sum(d.calls) filter (where d.is_recent), 0) + v_new + v_again as calls,
-           coalesce(sum(d.duplicates) filter (where d.is_recent), 0) + v_again as duplicates
+           coalesce(sum(d.calls) filter (where d.is_recent), 0) + v_new + v_at.again as calls,
+           coalesce(sum(d.duplicates) filter (where d.is_recent), 0) + v_at.again as duplicates
     into s
     from (
         select d.*, d.at between clock_timestamp() - interval '1 minute' and clock_timestamp() as is_recent
@@ -2974,7 +2974,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'd72094afcd8173189035e218d6beaeb8', 'plain');
+values ('shop', '1.0.0', '8624e9646b054665faa17ae5ee461589', 'plain');
 select pgtrickle.attach();
 
 do $do$
