@@ -39,10 +39,15 @@ type side struct {
 
 // bind is resolver.bind.
 func (j *joining) bind(e sqltext.Expr, clause string) algebra.Scalar {
-	within := map[any]bool{}
+	within, fixed := map[any]bool{}, map[any]string{}
 	j.inAggregates(e, false, within)
+	inFixed(e, "", fixed)
 	j.clause = clause
 	return j.bindWith(e, j.scope, clause, func(e sqltext.Expr, sub sqltext.Subquery) (relation, sqltext.Expr) {
+		if where := fixed[e.SubqueryID()]; where != "" {
+			j.full(max(0, e.At()), "subquery in "+where, "write a constant")
+			return j.query(sub.Query, j.scope), sqltext.Expr{}
+		}
 		if within[e.SubqueryID()] {
 			return j.rows.subquery(e, sub)
 		}
@@ -60,6 +65,31 @@ func (j *joining) inAggregates(e sqltext.Expr, within bool, found map[any]bool) 
 	}
 	for _, below := range e.Children() {
 		j.inAggregates(below, within, found)
+	}
+}
+
+// inFixed notes the subqueries that stand where PostgreSQL takes no column of the rows, which could stand for them, and says where that is: in offsets of window
+// frames and in direct arguments of ordered-set aggregates. where: that e stands in one.
+func inFixed(e sqltext.Expr, where string, found map[any]string) {
+	if _, ok := e.Subquery(); ok && where != "" {
+		found[e.SubqueryID()] = where
+	}
+	for _, below := range e.Children() {
+		inFixed(below, where, found)
+	}
+	call, ok := e.Call()
+	if !ok {
+		return
+	}
+	if call.WithinGroup {
+		for _, direct := range call.Args {
+			inFixed(direct, "a direct argument of an ordered-set aggregate", found)
+		}
+	}
+	if call.Over != nil {
+		for _, bound := range call.Over.Bounds {
+			inFixed(bound, "a frame of a window", found)
+		}
 	}
 }
 
