@@ -68,31 +68,6 @@ func (j *joining) inAggregates(e sqltext.Expr, within bool, found map[any]bool) 
 	}
 }
 
-// inFixed notes the subqueries that stand where PostgreSQL takes no column of the rows, which could stand for them, and says where that is: in offsets of window
-// frames and in direct arguments of ordered-set aggregates. where: that e stands in one.
-func inFixed(e sqltext.Expr, where string, found map[any]string) {
-	if _, ok := e.Subquery(); ok && where != "" {
-		found[e.SubqueryID()] = where
-	}
-	for _, below := range e.Children() {
-		inFixed(below, where, found)
-	}
-	call, ok := e.Call()
-	if !ok {
-		return
-	}
-	if call.WithinGroup {
-		for _, direct := range call.Args {
-			inFixed(direct, "a direct argument of an ordered-set aggregate", found)
-		}
-	}
-	if call.Over != nil {
-		for _, bound := range call.Over.Bounds {
-			inFixed(bound, "a frame of a window", found)
-		}
-	}
-}
-
 // subquery resolves a subquery, and joins it if it has one value that can be computed by groups, or is a test.
 func (j *joining) subquery(e sqltext.Expr, sub sqltext.Subquery) (relation, sqltext.Expr) {
 	for _, at := range []*joining{j, j.below()} {
