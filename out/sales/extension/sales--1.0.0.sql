@@ -1640,11 +1640,12 @@ begin
             for v_source in select s.* from sales_internal.pgt_source_config s where s.source = any (c.follows) and not v_large order by
                 s.source loop
                 if v_source.made then
-                    execute format('insert into %s (__mult) select %s', v_source.change_log, v_mult);
+                    execute format('insert into %s (__mult) select %s', v_source.change_log::regclass, v_mult);
                 else
                     execute format('insert into %s (__mult%s) select %s%s from (select) x left join (select * from %I.%I limit 1) t on '
                         'true',
-                        v_source.change_log, (select string_agg(format(', %I', n.name), '') from unnest(v_source.log_columns) n (name)),
+                        v_source.change_log::regclass, (select string_agg(format(', %I', n.name), '') from unnest(v_source.log_columns) n
+                            (name)),
                         v_mult, (select string_agg(format(', t.%I', n.name), '') from unnest(v_source.log_columns) n (name)),
                         v_source.source_schema, v_source.source_name);
                 end if;
@@ -1909,7 +1910,7 @@ begin
             foreach v_fires in array array['ODA', 'R'] loop -- those of statements, and those that fire as replication applies changes
                 execute format('create table %s as select t.* from (select) x left join (select * from %s limit 1) t on true',
                     'sales_internal.pgt_probe', v_table);
-                for v_statement in
+                foreach v_statement in array array(
                     select replace(pg_get_triggerdef(t.oid), format(' ON %I.%I ', v_source.source_schema, v_source.source_name),
                         ' ON sales_internal.pgt_probe ')
                     from pg_trigger t
@@ -1922,21 +1923,21 @@ begin
                     from unnest(array['insert into %1$s select * from %1$s', 'update %1$s set %2$s = %2$s', 'delete from %1$s']) v
                         (statement)
                     where v_source.pending_columns <> '{}'
-                loop
+                ) loop
                     execute v_statement;
                 end loop;
                 execute format('drop table %s', 'sales_internal.pgt_probe');
             end loop;
             -- What of it is pending is applied by other functions.
             execute format('insert into %s (__mult%s) select 1%s from (select) x left join (select * from %s limit 1) t on true',
-                v_source.pending,
+                v_source.pending::regclass,
                 (select string_agg(format(', %I', n.name), '') from unnest(v_source.pending_columns) n (name)),
                 (select string_agg(format(', t.%I', n.name), '') from unnest(v_source.pending_columns) n (name)), v_table);
-            for v_statement in
+            foreach v_statement in array array(
                 select distinct format('select %I.%I(true)', 'sales_internal', c.pending_function)
                 from sales_internal.pgt_stream_table_config c
                 where c.stream_table = any (v_source.readers) and c.pending_function is not null
-            loop
+            ) loop
                 execute v_statement;
             end loop;
             raise exception using errcode = 'SLR03', message = 'roll back what was applied';
@@ -4280,4 +4281,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '71137654f3aab2b2d9d9edb2d54f3f08', 'extension');
+values ('sales', '1.0.0', '338ed441238867b2ee9104898d86de99', 'extension');
