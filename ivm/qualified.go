@@ -57,7 +57,7 @@ func looksUp(u sqltext.Use, known *catalog.Catalog) bool {
 		return catalog.IsName(known.TypeIn(nil, sqltext.Type{Schema: u.Schema, Name: u.Name}))
 	case sqltext.UsesFunction:
 		for n := range u.Args {
-			if known.NameArgument(nil, u.Schema, u.Name, n, u.Args) != "" {
+			if typ, _ := known.NameArgument(nil, u.Schema, u.Name, n, u.Args); typ != "" {
 				return true
 			}
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/algebra/props"
-	"github.com/pgsluice/sluice/ivm/catalog"
 )
 
 // index has the rows of states found by the columns that are compared with others, or that rows are found by which are computed anew.
@@ -90,7 +89,7 @@ func (s *State) indexSteps() {
 // index has the rows of the state found by one of its columns, which can be sorted.
 func (s *State) index(attr int) {
 	column := s.relation.Columns[attr]
-	if slices.Contains(s.By, column.Name) || column.Equality != catalog.OrderedEquality && column.Equality != catalog.HashedEquality {
+	if slices.Contains(s.By, column.Name) || !column.Equality.Sorted() {
 		return
 	}
 	s.By = append(s.By, column.Name)

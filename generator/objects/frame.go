@@ -18,6 +18,7 @@ func (b *builder) frame(view render.Extension) {
 		{"pgt_blow_fuse", view.AnyFuse()}, {"pgt_recompute_reason", view.Counts()},
 		{"pgt_outbox_gets", len(view.MadeOutboxes()) > 0}, {"pgt_refresh_immediate", view.AnyImmediate() && view.AnyDeferred()},
 		{"pgt_refresh_differential", view.AnyDelta()}, {"pgt_refresh_full", view.RefreshesInSteps()}, {"pgt_refresh", true},
+		{"pgt_digest", view.AnyDelta() || view.AnyImmediate()}, {"pgt_try_stream_table", view.AnyDelta()},
 		{"pgt_recompute_readers", view.Chained()}, {"pgt_cron_due", view.AnyCron()}, {"pgt_tick", true},
 		{"pgt_refresh_group", view.HasRefreshGroups()}, {"pgt_any_due", view.HasRefreshGroups()},
 		{"pgt_refresh_in_order", view.Diamonds() || view.HasRefreshGroups()}, {"pgt_agrees", view.Diamonds() || view.HasRefreshGroups()}, {"pgt_lock_paths", view.Diamonds()},
@@ -26,6 +27,9 @@ func (b *builder) frame(view render.Extension) {
 		if f.used {
 			b.add("stream_table/"+f.template+".sql", view)
 		}
+	}
+	if view.AnyImmediate() {
+		b.add("immediate/pgt_try_immediate.sql", view)
 	}
 	if view.AnyAtCommit() {
 		b.add("at_commit/pgt_maintain_written.sql", view)

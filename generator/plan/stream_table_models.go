@@ -48,14 +48,14 @@ func storage(view *ivm.Plan) render.Storage {
 	of := view.Storage
 	s := render.Storage{
 		Visible: of.Visible, Stored: of.Stored, Repeats: of.Repeats, Hashed: of.Hashed(), Paired: of.Paired(),
-		ShownAs: remembered(view.Shown), LimitBy: view.LimitBy, Same: of.Same, HashOf: of.HashOf, Grouped: view.Strategy == ivm.MergeGroups, AddsUp: view.AddsUp,
+		ShownAs: remembered(view.Shown), LimitBy: view.LimitBy, Same: of.Same, HashOf: of.HashOf, Lookup: of.Lookup(),
+		Grouped: view.Strategy == ivm.MergeGroups, AddsUp: view.AddsUp,
 	}
 	for _, k := range of.Identity {
 		s.Identity = append(s.Identity, k.Name)
 		if k.Varied {
 			s.Varied = append(s.Varied, k.Name)
 		}
-		s.Lookup = s.Lookup || k.Nullable && !of.Repeats
 		if !k.Nullable {
 			s.NotNull = append(s.NotNull, k.Name)
 		}

@@ -117,8 +117,8 @@ func (t StreamTable) RowIndexes() []string {
 	if t.UniqueKey != "" {
 		index("unique ", t.KeyIndex, t.UniqueKey)
 	}
-	if t.Lookup {
-		index("", t.LookupIndex, t.Key(""))
+	if len(t.Lookup) > 0 {
+		index("", t.LookupIndex, list("", t.Lookup))
 	}
 	return statements
 }

@@ -73,7 +73,7 @@ type Storage struct {
 	Hashed    bool                      // Rows has __hash
 	Paired    bool                      // Rebuild has differ
 	UniqueKey string                    // what a unique index on the identity holds; empty if there can be none
-	Lookup    bool                      // an index on the columns of the identity themselves serves too
+	Lookup    []string                  // columns of the identity that another index is on
 	Indexes   []Index
 }
 

@@ -3,7 +3,6 @@ package algebra
 import (
 	"slices"
 
-	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -127,5 +126,5 @@ func BoundsOf(n *Semi, columns *Columns) []Bound {
 
 // sorted reports whether comparisons of values agree with one order of them.
 func sorted(i Info) bool {
-	return i.Equality == catalog.OrderedEquality || i.Equality == catalog.HashedEquality
+	return i.Equality.Sorted()
 }

@@ -27,7 +27,15 @@ type Info struct {
 
 // Ordered reports whether the values can be sorted, and are the same where none is before the other.
 func (i Info) Ordered() bool {
-	return !i.Varied && i.Type != "" && (i.Equality == catalog.OrderedEquality || i.Equality == catalog.HashedEquality)
+	return !i.Varied && i.Type != "" && i.Equality.Sorted()
+}
+
+// Sorted reports whether the values can be sorted, as far as it is known: a type without a name here is taken for one of PostgreSQL's own.
+func (i Info) Sorted() bool { return i.Type == "" || i.Equality.Sorted() }
+
+// SortedKeys reports whether groups by the keys can be sorted, as aggregates with ORDER BY need.
+func SortedKeys(columns *Columns, keys []Item) bool {
+	return !slices.ContainsFunc(keys, func(k Item) bool { return !columns.Info(k.ID).Sorted() })
 }
 
 // Hashed reports whether a hash finds the values, and those that are equal are the same.

@@ -53,9 +53,48 @@ type Storage struct {
 	Repeats    bool     // a row may be in the view several times, and is stored once with Mult
 }
 
-// Hashed reports whether rows are found by Hash: an index finds no nulls by =, and may not hold wide rows.
+// Hashed reports whether rows are found by Hash: an index finds no nulls by =, may not hold wide rows, and takes only types with a btree operator class.
 func (s Storage) Hashed() bool {
-	return s.Repeats || slices.ContainsFunc(s.Identity, func(k Key) bool { return k.Nullable && k.Sentinel() == "" })
+	return s.Repeats || slices.ContainsFunc(s.Identity, func(k Key) bool { return k.Nullable && k.Sentinel() == "" || !k.Sorted() })
+}
+
+// Sorted reports whether a btree index may hold the column. A type without a name here is taken for one of PostgreSQL's own.
+func (k Key) Sorted() bool { return k.Type == "" || k.Equality.Sorted() }
+
+// HashPart is what a column adds to Hash.
+type HashPart int
+
+// The parts of Hash. A column without one is only compared.
+const (
+	NoPart HashPart = iota
+	ValuePart
+	TextPart
+)
+
+// HashPart is what a column of the identity adds to Hash: its value where the type has an extended hash function, as all of PostgreSQL's own types with a
+// hash operator class have; its text where rows that repeat are compared by their images, too, or where equal values of PostgreSQL's own have equal texts.
+func (s Storage) HashPart(k Key) HashPart {
+	own := catalog.EqualityOf(k.Type)
+	switch {
+	case k.Equality == catalog.HashedEquality, own == catalog.UnsortedEquality, k.Equality == catalog.UnknownEquality && k.Type == "" && !s.Repeats:
+		return ValuePart
+	case s.Repeats && !k.Any, own == catalog.OrderedEquality:
+		return TextPart
+	}
+	return NoPart
+}
+
+// Searched reports whether a btree index on the column finds rows that Hash does not.
+func (s Storage) Searched(k Key) bool {
+	return s.Hashed() && s.HashPart(k) == NoPart && k.Equality.Sorted()
+}
+
+// Lookup lists the columns of another index on the identity, which finds rows by values that no other index finds: beside nulls, or not hashed.
+func (s Storage) Lookup() []string {
+	if s.Repeats || !slices.ContainsFunc(s.Identity, func(k Key) bool { return k.Nullable || s.Searched(k) }) {
+		return nil
+	}
+	return Names(slices.DeleteFunc(slices.Clone(s.Identity), func(k Key) bool { return !k.Sorted() }))
 }
 
 // Paired reports whether equality of columns finds the one stored row of a row of the query.

@@ -65,20 +65,13 @@ func (s *script) checkType(t sqltext.Type) {
 		return
 	}
 	shown := name{t.Schema, t.Name}.String()
-	if extension := extensionTypes[t.Name]; extension != "" {
+	if extension := extensionTypes[t.Name].extension; extension != "" {
 		p := unknownType
 		p.hint = fmt.Sprintf("the DDL has to say where it comes from: create extension %s", extension)
 		s.report(t.Pos, p, shown)
 		return
 	}
 	s.reportNearest(t.Pos, unknownType, t.Name, s.TypeNames(), shown)
-}
-
-// extensionTypes are types that people know, and the extensions that they come from.
-var extensionTypes = map[string]string{
-	"citext": "citext", "hstore": "hstore", "ltree": "ltree", "lquery": "ltree", "ltxtquery": "ltree", "cube": "cube", "seg": "seg", "query_int": "intarray",
-	"geometry": "postgis", "geography": "postgis", "raster": "postgis_raster", "vector": "vector", "halfvec": "vector", "sparsevec": "vector",
-	"ean13": "isn", "isbn": "isn", "issn": "isn", "upc": "isn",
 }
 
 var serialTypes = map[string]bool{"serial": true, "bigserial": true, "smallserial": true, "serial4": true, "serial8": true, "serial2": true}

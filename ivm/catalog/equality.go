@@ -14,12 +14,14 @@ type Equality int
 // The ways to compare values, the worst first: what has parts is compared as the worst of them.
 const (
 	// NoEquality is that of a type without an operator class: only images of values can be compared.
-	NoEquality Equality = iota - 2
-	// OrderedEquality comes from a default btree operator class. Values can be grouped and joined, but not hashed.
+	NoEquality Equality = iota - 3
+	// UnsortedEquality comes from a default hash operator class alone. Values can be grouped and joined, but not sorted or held by a btree index.
+	UnsortedEquality
+	// OrderedEquality comes from a default btree operator class. Values can be grouped and joined; hash_record_extended may refuse them.
 	OrderedEquality
-	// UnknownEquality is one that only the server knows. It is taken for HashedEquality.
+	// UnknownEquality is one that only the server knows: there may be a default operator class of either kind.
 	UnknownEquality
-	// HashedEquality comes from default operator classes of btree and hash.
+	// HashedEquality comes from default operator classes of btree and hash, the latter with an extended hash function.
 	HashedEquality
 )
 
@@ -44,6 +46,8 @@ func EqualityOf(typ string) Equality {
 		return OrderedEquality
 	case !sqltext.IsComparable(typ):
 		return NoEquality
+	case builtin().kinds[typ].Compared == UnsortedEquality:
+		return UnsortedEquality
 	}
 	return UnknownEquality
 }
@@ -73,6 +77,9 @@ func equalityOfRow(columns []Column) Equality {
 	return worst
 }
 
+// Sorted reports whether values are known to have a default btree operator class.
+func (e Equality) Sorted() bool { return e == OrderedEquality || e == HashedEquality }
+
 // Comparable reports whether values can be grouped.
 func (e Equality) Comparable() bool { return e != NoEquality }
 
@@ -92,6 +99,8 @@ func (t *Type) setEquality(base Column) {
 	switch t.Kind {
 	case ddl.BaseType:
 		t.Equality = NoEquality
+	case ddl.RangeType: // its operator classes are those of anyrange; a hash asks for that of the subtype
+		t.Equality = OrderedEquality
 	case ddl.EnumType:
 		t.Equality = HashedEquality
 	case ddl.DomainType:
@@ -99,6 +108,22 @@ func (t *Type) setEquality(base Column) {
 	case ddl.CompositeType:
 		t.Equality = equalityOfRow(t.Columns)
 	}
+}
+
+// classes are the default operator classes of a type.
+type classes struct{ btree, hash, extended bool }
+
+// equality follows from the classes. A hash class without an extended hash function finds groups, and hash_record_extended refuses its type.
+func (c classes) equality() Equality {
+	switch {
+	case c.btree && c.extended:
+		return HashedEquality
+	case c.btree:
+		return OrderedEquality
+	case c.hash:
+		return UnsortedEquality
+	}
+	return NoEquality
 }
 
 // createOperatorClass notes how values of a type can be compared from now on.
@@ -111,9 +136,10 @@ func (s *script) createOperatorClass(d *ddl.CreateOperatorClass) {
 		if d.Method == "btree" {
 			s.sorted[s.TypeIn(s.path, d.Type)] = true
 		}
-	case d.Method == "hash":
-		t.Equality = HashedEquality
-	case d.Method == "btree":
-		t.Equality = max(t.Equality, OrderedEquality)
+	default:
+		t.classes.btree = t.classes.btree || d.Method == "btree"
+		t.classes.hash = t.classes.hash || d.Method == "hash"
+		t.classes.extended = t.classes.extended || d.Method == "hash" && d.Extended
+		t.Equality = t.classes.equality()
 	}
 }

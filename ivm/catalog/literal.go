@@ -14,40 +14,35 @@ func IsName(typ string) bool { return slices.Contains(nameTypes, typ) }
 
 var nameTypes = []string{"regclass", "regtype", "regproc", "regprocedure", "regoper", "regoperator", "regconfig", "regdictionary", "regcollation"}
 
-// NameArgument is the type of an argument of a call, by its number from 0, if that is a name in all functions that the call can mean; "" if it is not.
-func (c *Catalog) NameArgument(path []string, schema, function string, arg, args int) string {
+// NameArgument is the type of an argument of a call, by its number from 0, if that is a name in functions that the call can mean; "" if it is not.
+// Sure reports whether it is that name in all of them.
+func (c *Catalog) NameArgument(path []string, schema, function string, arg, args int) (typ string, sure bool) {
 	if path == nil {
 		path = c.path
 	}
-	typ := ""
-	for _, f := range overloads(c.functions, path, schema, function) {
+	sure = true
+	found := func(types []string) {
 		switch {
-		case !f.takes(args):
-		case arg >= len(f.Args) || !IsName(f.Args[arg]) || typ != "" && typ != f.Args[arg]:
-			return ""
+		case arg >= len(types) || !IsName(types[arg]) || typ != "" && typ != types[arg]:
+			sure = false
 		default:
-			typ = f.Args[arg]
+			typ = types[arg]
 		}
 	}
-	if typ == "" && (schema == "" || schema == "pg_catalog") && arg == 0 {
-		typ = ownNameArgument(function, args)
+	for _, f := range overloads(c.functions, path, schema, function) {
+		if f.takes(args) {
+			found(f.Args)
+		}
 	}
-	return typ
-}
-
-// ownNameArgument is the type of the first argument of PostgreSQL's own functions.
-func ownNameArgument(function string, args int) string {
-	switch {
-	case args >= 2 && slices.Contains(configured, function), args == 4 && function == "ts_headline":
-		return "regconfig"
-	case args == 2 && function == "ts_lexize":
-		return "regdictionary"
+	if typ == "" && sure && (schema == "" || schema == "pg_catalog") {
+		for _, own := range builtin().signatures[function] {
+			if args >= len(own.Args)-own.Defaults && (args <= len(own.Args) || own.Variadic != "") {
+				found(own.Args)
+			}
+		}
 	}
-	return ""
+	return typ, sure
 }
-
-// configured are functions of text search that may be given a configuration.
-var configured = []string{"to_tsvector", "to_tsquery", "plainto_tsquery", "phraseto_tsquery", "websearch_to_tsquery", "json_to_tsvector", "jsonb_to_tsvector"}
 
 // Meant is the name with its schema of what a constant of such a type names along a path, or of the catalog's where it is nil. It is not known where
 // no DDL makes it; what is PostgreSQL's own keeps its name.

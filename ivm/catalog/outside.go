@@ -31,10 +31,13 @@ var (
 	stateless = regexp.MustCompile(`^pg_(typeof|collation_for|input_\w+|char_to_encoding|encoding_to_char|client_encoding|basetype)$`)
 )
 
+// misdeclared are functions that PostgreSQL declares immutable although they read catalogs or the state of the server.
+var misdeclared = []string{"pg_partition_root", "pg_walfile_name", "pg_walfile_name_offset"}
+
 // IsStateful reports whether the result of one of PostgreSQL's own functions follows from its catalogs, the session or the server, which no
 // trigger sees change.
 func IsStateful(function string) bool {
-	return builtin().functions[function].Most == sqltext.Stable && stateful.MatchString(function) && !stateless.MatchString(function)
+	return slices.Contains(misdeclared, function) || builtin().functions[function].Most == sqltext.Stable && stateful.MatchString(function) && !stateless.MatchString(function)
 }
 
 // Outside says what the result of a function depends on besides its arguments.

@@ -58,7 +58,7 @@ func typeInfo(fields []string) TypeInfo {
 	case strings.Contains(fields[5], "btree"):
 		info.Compared = OrderedEquality
 	case fields[5] == "hash": // such as xid: it can be grouped, and not be sorted
-		info.Compared = UnknownEquality
+		info.Compared = UnsortedEquality
 	case info.Kind == "r" || info.Kind == "m": // by the classes of anyrange and anymultirange
 		info.Compared = HashedEquality
 	}
@@ -194,7 +194,7 @@ func (c *Catalog) BaseType(typ string) string {
 // Unsorted reports whether a type is known to have no default operator class for b-tree indexes. Rows and arrays have one, whatever is in them.
 func (c *Catalog) Unsorted(typ string) bool {
 	info, known := c.TypeInfo(c.BaseType(c.PlainType(typ)))
-	return known && info.Kind == BaseKind && !info.Compared.Comparable()
+	return known && info.Kind == BaseKind && info.Compared <= UnsortedEquality
 }
 
 // Open says that there are functions, operators and types besides those that DDL makes.

@@ -20,6 +20,7 @@ type Type struct {
 	Checks       []string // conditions of a domain
 	Varied       bool     // values that are equal may differ
 	Equality     Equality
+	classes      classes // that DDL makes for a base type
 }
 
 func (s *script) createType(d *ddl.CreateType) {
@@ -138,14 +139,6 @@ func (s *script) resolve(t sqltext.Type) sqltext.Type {
 		t.Schema = s.path[0]
 	}
 	return t
-}
-
-func (s *script) createExtension(d *ddl.CreateExtension) {
-	schema := d.Schema
-	if schema == "" && len(s.path) > 0 {
-		schema = s.path[0]
-	}
-	s.extensions[d.Name] = schema
 }
 
 func (s *script) createCollation(d *ddl.CreateCollation) {

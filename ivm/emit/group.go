@@ -58,13 +58,14 @@ func some(list []string) []string {
 func (w *writer) aggregate(n *algebra.Aggregate, names []string) []string {
 	b := w.block(w.expanded(n.Input))
 	var list, keys []string
+	sorted := algebra.SortedKeys(w.columns, n.Keys)
 	for i, k := range n.Keys {
 		expr, key := b.named(b.over(k.Expr.Expr)), fmt.Sprint(i+1)
 		if info := w.columns.Info(k.ID); info.Varied {
 			if _, plain := b.over(k.Expr.Expr).Column(); !plain {
 				expr = "(" + expr + ")"
 			}
-			expr, key = sqltext.Least(expr, info.Type), expr
+			expr, key = sqltext.Least(expr, info.Type, sorted), expr
 		}
 		list, keys = append(list, as(expr, names[i])), append(keys, key)
 	}

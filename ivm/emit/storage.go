@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/apply"
-	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -44,7 +43,10 @@ func PlainSame(s apply.Storage, a, b string) string {
 			op = " is not distinct from "
 		}
 		compared := k.Equality.Comparable()
-		if compared {
+		switch {
+		case k.Nullable && s.Searched(k): // no index finds rows by IS NOT DISTINCT FROM
+			conds = append(conds, "("+l+" = "+r+" or "+l+" is null and "+r+" is null)")
+		case compared:
 			conds = append(conds, l+op+r)
 		}
 		if s.Repeats && (k.Varied || !compared) {
@@ -65,10 +67,10 @@ func HashOf(s apply.Storage, a string) string {
 		if a != "" {
 			column = a + "." + column
 		}
-		switch {
-		case k.Equality == catalog.HashedEquality, k.Equality == catalog.UnknownEquality && !s.Repeats:
+		switch s.HashPart(k) {
+		case apply.ValuePart:
 			columns = append(columns, column)
-		case s.Repeats && !k.Any, catalog.EqualityOf(k.Type) == catalog.OrderedEquality: // rows that repeat are compared by their images, too; PostgreSQL's own: equal values have equal texts
+		case apply.TextPart:
 			columns = append(columns, column+"::text")
 		}
 	}

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
@@ -117,10 +118,15 @@ func (r *resolver) wholeRow(ref sqltext.Ref, s *scope) bool {
 func (r *resolver) qualified(e sqltext.Expr) (sqltext.Expr, bool) {
 	if form := e.Form(); form.Kind == sqltext.CastForm {
 		typ := r.catalog.TypeIn(r.path, form.Type)
-		if !catalog.IsName(typ) {
+		element := strings.TrimRight(typ, "[]")
+		if !catalog.IsName(element) {
 			return sqltext.Expr{}, false
 		}
 		r.result.LooksUp = true
+		if element != typ {
+			r.elsewhere(e.At())
+			return sqltext.Expr{}, false
+		}
 		text, ok := form.Parts[0].Text()
 		if meant := r.meant(typ, text, e.At()); ok && meant != text {
 			return e.CastText(meant), true
@@ -133,11 +139,15 @@ func (r *resolver) qualified(e sqltext.Expr) (sqltext.Expr, bool) {
 	}
 	replaced, changed := e, false
 	for i, arg := range call.Args {
-		typ := r.catalog.NameArgument(r.path, call.Schema, call.Name, i, len(call.Args))
+		typ, sure := r.catalog.NameArgument(r.path, call.Schema, call.Name, i, len(call.Args))
 		if typ == "" {
 			continue
 		}
 		r.result.LooksUp = true
+		if !sure {
+			r.elsewhere(arg.At())
+			continue
+		}
 		text, ok := arg.Text()
 		if meant := r.meant(typ, text, arg.At()); ok && meant != text {
 			replaced, changed = replaced.WithText(i, meant), true
@@ -152,8 +162,15 @@ func (r *resolver) qualified(e sqltext.Expr) (sqltext.Expr, bool) {
 // meant is a name in a constant with its schema. What no DDL makes is looked up where the query runs, and so cannot be what a view looks up elsewhere.
 func (r *resolver) meant(typ, text string, at int) string {
 	meant, known := r.catalog.Meant(r.path, typ, text)
-	if !known && r.path != nil && !r.catalog.IsPath(r.path) {
-		r.full(at, "name in a constant of a view, which looks it up in other schemas", "write it with its schema")
+	if !known {
+		r.elsewhere(at)
 	}
 	return meant
+}
+
+// elsewhere has a query recomputed with a name that is looked up where the query runs, in a view that looks it up in other schemas.
+func (r *resolver) elsewhere(at int) {
+	if r.path != nil && !r.catalog.IsPath(r.path) {
+		r.full(at, "name in a constant of a view, which looks it up in other schemas", "write it with its schema")
+	}
 }

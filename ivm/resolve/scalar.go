@@ -39,10 +39,15 @@ type side struct {
 
 // bind is resolver.bind.
 func (j *joining) bind(e sqltext.Expr, clause string) algebra.Scalar {
-	within := map[any]bool{}
+	within, fixed := map[any]bool{}, map[any]string{}
 	j.inAggregates(e, false, within)
+	inFixed(e, "", fixed)
 	j.clause = clause
 	return j.bindWith(e, j.scope, clause, func(e sqltext.Expr, sub sqltext.Subquery) (relation, sqltext.Expr) {
+		if where := fixed[e.SubqueryID()]; where != "" {
+			j.full(max(0, e.At()), "subquery in "+where, "write a constant")
+			return j.query(sub.Query, j.scope), sqltext.Expr{}
+		}
 		if within[e.SubqueryID()] && j.rows != nil {
 			return j.rows.subquery(e, sub)
 		}

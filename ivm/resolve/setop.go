@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -30,12 +31,13 @@ func (r *resolver) setOp(q *sqltext.SetOp, left, right relation, types []string)
 
 	rel := relation{names: left.names, at: left.at}
 	shown := &algebra.Project{}
+	sorted := !slices.ContainsFunc(both.ids[:last], func(id algebra.ColID) bool { return !r.columns.Info(id).Sorted() })
 	for i, id := range both.ids[:last] {
 		info := r.columns.Info(id)
 		key := algebra.Item{ID: r.newColumn(info, r.shapes[id]), Expr: algebra.Ref(id)}
 		item := algebra.Item{Expr: algebra.Ref(key.ID)}
 		if q.Kind == sqltext.Intersect && info.Varied { // of values that are equal and not the same, one of the left side stands for all
-			agg, value := leastOf(int(id), int(side), info.Type)
+			agg, value := leastOf(int(id), int(side), info.Type, sorted)
 			least := r.newColumn(algebra.Info{Name: info.Name, Varied: true}, r.shapes[id])
 			groups.Aggs = append(groups.Aggs, algebra.Agg{ID: least, Call: algebra.Scalar{Expr: agg}})
 			item.Expr = algebra.Scalar{Expr: parsed(value, map[string]int{"v": int(least)})}
@@ -81,9 +83,10 @@ func (r *resolver) repeated(q *sqltext.SetOp, groups algebra.Node, counts map[st
 }
 
 // leastOf is the aggregate that finds one of the values of a column on the left side, always the same one, and what is made of its result v.
-func leastOf(column, side int, typ string) (agg sqltext.Expr, value string) {
+// sorted: as of sqltext.Least.
+func leastOf(column, side int, typ string, sorted bool) (agg sqltext.Expr, value string) {
 	known := map[string]int{"c": column, "s": side}
-	if strings.HasSuffix(typ, "[]") { // of which array_agg makes an array of more dimensions
+	if !sorted || strings.HasSuffix(typ, "[]") { // of which array_agg makes an array of more dimensions
 		return parsed("min("+sqltext.Image("c")+") filter (where s)", known), "v::" + typ
 	}
 	return parsed("array_agg(c order by "+sqltext.Image("c")+") filter (where s)", known), "v[1]"

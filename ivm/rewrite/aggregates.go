@@ -12,6 +12,8 @@ import (
 //
 //	array_agg(a order by b) = array_agg(a order by b, a)
 //
+// PostgreSQL sorts groups with such an aggregate, so those by a type that cannot be sorted are left as they are.
+//
 // What a stored group is replaced with that its key finds may be any of what the query says, so the groups at the root are left as they are.
 func OrderAggregates(columns *algebra.Columns, known *props.Props) func(algebra.Node) algebra.Node {
 	return func(root algebra.Node) algebra.Node {
@@ -21,7 +23,7 @@ func OrderAggregates(columns *algebra.Columns, known *props.Props) func(algebra.
 		}
 		return algebra.Rewrite(root, func(n algebra.Node) algebra.Node {
 			groups, ok := n.(*algebra.Aggregate)
-			if !ok || found != nil && slices.Equal(groups.Columns(), found.Columns()) {
+			if !ok || found != nil && slices.Equal(groups.Columns(), found.Columns()) || !algebra.SortedKeys(columns, groups.Keys) {
 				return n
 			}
 			ordered := *groups

@@ -71,8 +71,9 @@ func IsExact(typ string) bool {
 }
 
 // Least is the least of the images that an aggregate finds of equal values, as a value: whichever rows of a group come first, it is the same one.
-func Least(column, typ string) string {
-	if strings.HasSuffix(typ, "[]") { // of which array_agg makes an array of more dimensions
+// sorted: groups by the type can be sorted, as an aggregate with ORDER BY needs.
+func Least(column, typ string, sorted bool) string {
+	if !sorted || strings.HasSuffix(typ, "[]") { // of which array_agg makes an array of more dimensions
 		return "min(" + Image(column) + ")::" + typ
 	}
 	return "(array_agg(" + column + " order by " + Image(column) + "))[1]"

@@ -100,6 +100,7 @@ func applyOnce(ctx context.Context, conn *pgx.Conn, e *generator.Extension, opti
 		if err == nil {
 			options.Progress.begin("comparing with what is installed", "")
 			did, err = bring(ctx, tx, e, options)
+			err = atItsQuery(e.Queries, err)
 			if err == nil {
 				err = keep(ctx, tx, e.Manifest())
 			}

@@ -132,7 +132,8 @@ type CreateCast struct {
 // CreateOperatorClass is CREATE OPERATOR CLASS.
 type CreateOperatorClass struct {
 	place
-	Type    sqltext.Type
-	Method  string // such as btree
-	Default bool   // for the type
+	Type     sqltext.Type
+	Method   string // such as btree
+	Default  bool   // for the type
+	Extended bool   // it has FUNCTION 2, which in a hash class takes a seed
 }

@@ -94,8 +94,15 @@ func (r *reader) createCast(n *pg_query.CreateCastStmt) {
 func (r *reader) createOperatorClass(n *pg_query.CreateOpClassStmt) {
 	c := &CreateOperatorClass{Type: r.typeName(n.Datatype), Method: n.Amname, Default: n.IsDefault}
 	c.place = place(c.Type.Pos)
+	for _, node := range n.Items {
+		item := node.GetCreateOpClassItem()
+		c.Extended = c.Extended || item.GetItemtype() == opclassFunction && item.GetNumber() == 2
+	}
 	r.add(c)
 }
+
+// opclassFunction is OPCLASS_ITEM_FUNCTION of PostgreSQL's parser.
+const opclassFunction = 2
 
 // define reads the statements that share the form CREATE … (name = value, …).
 func (r *reader) define(n *pg_query.DefineStmt) {

@@ -28,6 +28,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // TestQueries runs the files of testdata. Each has a database of its own.
 //
 //	schema             DDL, for the server and for the compiler
+//	schema superuser   the same, which the superuser runs, as only it creates base types
 //	server             statements that the compiler does not see
 //	query [since=N]    what becomes of a query: followed, and by which strategy; recomputed, and why; refused, and at which place, by generate or by
 //	                   apply. Since is the first major version whose parser and functions have all of it.
@@ -43,7 +44,11 @@ func TestQueries(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "schema":
-				f.db.Exec(t, d.Input)
+				if d.HasArg("superuser") {
+					f.db.SuperExec(t, d.Input)
+				} else {
+					f.db.Exec(t, d.Input)
+				}
 				f.schema += d.Input + "\n"
 				return ""
 			case "server":
