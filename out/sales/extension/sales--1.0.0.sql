@@ -162,6 +162,8 @@ create table sales_internal.pgt_stream_table_config (
 -- columns of the query; the next refresh compares them. remake: it has an older definition. unkeyed: sources that lost the key by which
 -- rows are found: all is recomputed.
 -- recompute_ms, follow_ms: how long it took to recompute it, and to follow one of many changes, the last time; in mode auto.
+-- tried: a digest of its functions, which attach() ran without an error, or with follow_error: why following failed the last time, so it is
+-- recomputed.
 -- logged: in immediate mode, and not filled: triggers only log changes of its sources.
 -- in_step: in mode at_commit, and filled: each transaction that writes its sources maintains it. The cluster's system identifier, as
 -- transaction ids mean nothing in another one; null: commits pass it by.
@@ -181,7 +183,9 @@ create table sales_internal.pgt_stream_table_state (
     unkeyed            text[]      not null default '{}',
     recompute_ms       float8,
     follow_ms          float8,
-    in_step            bigint
+    in_step            bigint,
+    tried              text,
+    follow_error       text
 ) with (fillfactor = 20);
 
 -- The sources of stream tables: their change logs, what is pending for immediate mode, and the triggers that write them.
@@ -238,7 +242,9 @@ create table sales_internal.pgt_source_state (
 -- is refreshed, but reads a stream table that is not, whose staleness it has then.
 create view sales.pgt_stream_tables as
 with state as materialized (
-    select c.pgt_name, c.pgt_schema, c.query, c.refresh_mode, c.effective_mode, c.effective_reason, c.strategy, c.schedule,
+    select c.pgt_name, c.pgt_schema, c.query, c.refresh_mode,
+           case when s.follow_error is null then c.effective_mode else 'full' end as effective_mode,
+           coalesce(s.follow_error, c.effective_reason) as effective_reason, c.strategy, c.schedule,
            c.stream_table, c.upstream, c.refresh_order,
            case
                when s.suspended_at is not null then 'suspended'
@@ -1426,6 +1432,9 @@ begin
     end if;
     v_since := clock_timestamp();
     execute format('select * from %I.%I($1, $2)', 'sales_internal', c.apply_function) into inserted, deleted using v_many, v_looked;
+    update sales_internal.pgt_stream_table_state s
+    set follow_error = null
+    where s.stream_table = c.stream_table and s.follow_error is not null;
     if c.recompute_share is not null and p_changed > 1000 is not false then
         -- Where recomputing had been faster, changes are counted the next time.
         update sales_internal.pgt_stream_table_state s
@@ -1436,6 +1445,16 @@ begin
 exception when sqlstate 'SLR01' or data_exception or integrity_constraint_violation or raise_exception then
     -- A truncated table may have the same keys again; and an expression may fail for rows that were added and removed since.
     reason := sqlerrm;
+when serialization_failure or deadlock_detected or lock_not_available or insufficient_privilege or insufficient_resources then
+    raise;
+when others then
+    if c.refresh_mode <> 'auto' then
+        raise;
+    end if;
+    reason := 'following fails: ' || sqlerrm; -- an operator class or a function was dropped, say; the next refresh follows again if it can
+    update sales_internal.pgt_stream_table_state s
+    set follow_error = reason
+    where s.stream_table = c.stream_table;
 end;
 $function$;
 
@@ -1580,6 +1599,95 @@ begin
             raise notice 'stream table % shows its old rows until nobody reads them: the next tick tries again', p_stream_table;
         end;
     end if;
+end;
+$function$;
+
+-- Digests the functions of a stream table, and in immediate mode those of the triggers of its sources: which of them are new or have
+-- changed.
+create function sales_internal.pgt_digest(c sales_internal.pgt_stream_table_config)
+    returns text
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select md5(string_agg(p.proname || coalesce(p.proconfig::text, '') || p.prosrc, '' order by p.proname))
+    from regexp_replace(c.recompute_function, 'recompute$', '') n (begins)
+    join pg_proc p on p.pronamespace = 'sales_internal'::regnamespace
+    where p.proname between n.begins::name and (n.begins || '~')::name
+       or c.effective_mode = 'immediate' and p.proname in (
+           select f.name
+           from sales_internal.pgt_source_config s
+           cross join unnest(s.pending_functions) f (name)
+           where s.source = any (c.follows)
+       )
+$function$;
+
+-- Runs the apply function of a stream table once for a row more and once for a row less of each source, and rolls that back, if functions
+-- of the stream table are new or have changed. Where a source is large no row changes, and the statements are only planned. An error of
+-- mode auto is noted, as it recomputes then; in other modes it is raised.
+create function sales_internal.pgt_try_stream_table(c sales_internal.pgt_stream_table_config)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_tried  text := sales_internal.pgt_digest(c);
+    v_source sales_internal.pgt_source_config;
+    v_large  boolean;
+    v_error  text;
+begin
+    if v_tried = (select s.tried from sales_internal.pgt_stream_table_state s where s.stream_table = c.stream_table)
+        or to_regclass(c.rows_table) is null or sales_internal.pgt_sources_fit(c.stream_table) is not null
+    then
+        return;
+    end if;
+    v_large := exists (
+        select
+        from sales_internal.pgt_source_config s
+        cross join lateral sales_internal.pgt_inheritance(to_regclass(format('%I.%I', s.source_schema, s.source_name))) i
+        where s.source = any (c.follows) and pg_relation_size(i.relation) > 16 * 1024 * 1024
+    );
+    begin
+        perform set_config('client_min_messages', 'error', true);
+        update sales_internal.pgt_stream_table_state s
+        set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), own_no = nextval('sales_internal.pgt_change_no'::regclass)
+        where s.stream_table = c.stream_table or s.stream_table = any (c.follows) and s.seen is null;
+        for v_mult in reverse 1..-1 by 2 loop
+            for v_source in select s.* from sales_internal.pgt_source_config s where s.source = any (c.follows) and not v_large order by
+                s.source loop
+                if v_source.made then
+                    execute format('insert into %s (__mult) select %s', v_source.change_log::regclass, v_mult);
+                else
+                    execute format('insert into %s (__mult%s) select %s%s from (select) x left join (select * from %I.%I limit 1) t on '
+                        'true',
+                        v_source.change_log::regclass, (select string_agg(format(', %I', n.name), '') from unnest(v_source.log_columns) n
+                            (name)),
+                        v_mult, (select string_agg(format(', t.%I', n.name), '') from unnest(v_source.log_columns) n (name)),
+                        v_source.source_schema, v_source.source_name);
+                end if;
+            end loop;
+            execute format('select from %I.%I($1, $2)', 'sales_internal', c.apply_function) using '{}'::text[], pg_current_snapshot();
+        end loop;
+        raise exception using errcode = 'SLR03', message = 'roll back what was applied';
+    exception when serialization_failure or deadlock_detected or lock_not_available then
+        raise;
+    when insufficient_privilege or insufficient_resources or object_not_in_prerequisite_state then
+        return; -- of this session, or of this moment
+    when sqlstate 'SLR01' or sqlstate 'SLR03' or data_exception or integrity_constraint_violation or raise_exception then
+        null; -- of the rows: a refresh recomputes then
+    when others then
+        v_error := sqlerrm;
+    end;
+    if v_error is not null and c.refresh_mode <> 'auto' then
+        raise exception using errcode = 'SLR05', table = c.stream_table,
+            message = format('refresh mode %s cannot keep stream table %s: %s', c.refresh_mode, c.stream_table, v_error),
+            hint = 'Use refresh_mode auto or full, which recompute it.';
+    elsif v_error is not null then
+        raise warning using message = format('stream table %s is recomputed: following fails: %s', c.stream_table, v_error);
+    end if;
+    update sales_internal.pgt_stream_table_state s
+    set tried = v_tried, follow_error = 'following fails: ' || v_error
+    where s.stream_table = c.stream_table;
 end;
 $function$;
 
@@ -1780,6 +1888,100 @@ begin
 end;
 $procedure$;
 
+-- Runs the triggers of each source of stream tables in immediate mode once for each event, on a copy of the source that has one row of it,
+-- and rolls that back, if functions of the stream tables are new or have changed. No trigger of users fires. An error is raised.
+create function sales_internal.pgt_try_immediate()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_new       text[] := array(
+        select c.stream_table
+        from sales_internal.pgt_stream_table_config c
+        join sales_internal.pgt_stream_table_state s using (stream_table)
+        where c.effective_mode = 'immediate' and s.tried is distinct from sales_internal.pgt_digest(c) and to_regclass(c.rows_table) is not
+            null
+        order by c.refresh_order
+    );
+    v_source    sales_internal.pgt_source_config;
+    v_table     regclass;
+    v_fires     text;
+    v_statement text;
+    v_error     text;
+    v_context   text;
+    v_failed    text;
+begin
+    for v_source in
+        select s.*
+        from sales_internal.pgt_source_config s
+        left join sales_internal.pgt_source_state f using (source)
+        where s.readers && v_new and s.pending is not null and not s.made and not coalesce(f.problems, '{}') ?| s.readers
+        order by s.source
+    loop
+        v_table := to_regclass(format('%I.%I', v_source.source_schema, v_source.source_name));
+        continue when v_table is null;
+        begin
+            perform set_config('client_min_messages', 'error', true);
+            foreach v_fires in array array['ODA', 'R'] loop -- those of statements, and those that fire as replication applies changes
+                execute format('create table %s as select t.* from (select) x left join (select * from %s limit 1) t on true',
+                    'sales_internal.pgt_probe', v_table);
+                foreach v_statement in array array(
+                    select replace(pg_get_triggerdef(t.oid), format(' ON %I.%I ', v_source.source_schema, v_source.source_name),
+                        ' ON sales_internal.pgt_probe ')
+                    from pg_trigger t
+                    join pg_proc p on p.oid = t.tgfoid
+                    where t.tgrelid = v_table and t.tgname = any (v_source.pending_triggers) and p.pronamespace =
+                        'sales_internal'::regnamespace
+                      and strpos(v_fires, t.tgenabled) > 0
+                    union all
+                    select format(v.statement, 'sales_internal.pgt_probe', quote_ident(v_source.pending_columns[1]))
+                    from unnest(array['insert into %1$s select * from %1$s', 'update %1$s set %2$s = %2$s', 'delete from %1$s']) v
+                        (statement)
+                    where v_source.pending_columns <> '{}'
+                ) loop
+                    execute v_statement;
+                end loop;
+                execute format('drop table %s', 'sales_internal.pgt_probe');
+            end loop;
+            -- What of it is pending is applied by other functions.
+            execute format('insert into %s (__mult%s) select 1%s from (select) x left join (select * from %s limit 1) t on true',
+                v_source.pending::regclass,
+                (select string_agg(format(', %I', n.name), '') from unnest(v_source.pending_columns) n (name)),
+                (select string_agg(format(', t.%I', n.name), '') from unnest(v_source.pending_columns) n (name)), v_table);
+            foreach v_statement in array array(
+                select distinct format('select %I.%I(true)', 'sales_internal', c.pending_function)
+                from sales_internal.pgt_stream_table_config c
+                where c.stream_table = any (v_source.readers) and c.pending_function is not null
+            ) loop
+                execute v_statement;
+            end loop;
+            raise exception using errcode = 'SLR03', message = 'roll back what was applied';
+        exception when serialization_failure or deadlock_detected or lock_not_available then
+            raise;
+        when insufficient_privilege or insufficient_resources or object_not_in_prerequisite_state then
+            return; -- of this session, or of this moment
+        when sqlstate 'SLR01' or sqlstate 'SLR03' or data_exception or integrity_constraint_violation or raise_exception then
+            null; -- of the row
+        when others then
+            get stacked diagnostics v_error = message_text, v_context = pg_exception_context;
+            select coalesce(min(c.stream_table) filter (where strpos(v_context, left(c.recompute_function, -length('recompute'))) > 0),
+                min(c.stream_table))
+            into v_failed
+            from sales_internal.pgt_stream_table_config c
+            where c.stream_table = any (v_source.readers) and c.effective_mode = 'immediate';
+            raise exception using errcode = 'SLR05', table = v_failed,
+                message = format('refresh mode immediate cannot keep stream table %s: %s', v_failed, v_error),
+                hint = 'Use refresh_mode auto or full, which recompute it.';
+        end;
+    end loop;
+    update sales_internal.pgt_stream_table_state s
+    set tried = sales_internal.pgt_digest(c)
+    from sales_internal.pgt_stream_table_config c
+    where c.stream_table = s.stream_table and c.stream_table = any (v_new);
+end;
+$function$;
+
 -- Maintains the stream tables in mode at_commit that follow what this transaction wrote, always in the order of refreshes, under locks of
 -- their rows in pgt_stream_table_state. p_all: all of them. Publishes whether there was anything to do.
 create function sales_internal.pgt_maintain_written(p_all boolean default false)
@@ -1979,7 +2181,7 @@ begin
         array['stream table: ' || c.stream_table, 'from: ' || c.spec_path || ' in the spec', 'query:']
         || array(select '    ' || q.line from regexp_split_to_table(rtrim(c.query, e'\n'), e'\n') q (line))
         || array[
-            'refresh mode: ' || c.refresh_mode || ', in effect ' || c.effective_mode || coalesce(': ' || c.effective_reason, ''),
+            'refresh mode: ' || c.refresh_mode || ', in effect ' || t.effective_mode || coalesce(': ' || t.effective_reason, ''),
             'strategy: ' || c.strategy || ': ' || case c.strategy
                 when 'merge_rows' then 'the rows by which the query changes are added and taken away'
                 when 'merge_groups' then 'what their rows change is added to the stored groups'
@@ -2301,6 +2503,9 @@ begin
             perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         end if;
     end loop;
+    perform sales_internal.pgt_try_stream_table(c)
+    from (select t.* from sales_internal.pgt_stream_table_config t where t.apply_function is not null order by t.refresh_order) c;
+    perform sales_internal.pgt_try_immediate();
     for v_table in select c.* from sales_internal.pgt_stream_table_config c where c.effective_mode = 'immediate' order by c.refresh_order
         loop
         perform
@@ -4188,7 +4393,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '6e58bff4683593c29138897b8dce5b18', 'extension');
+values ('sales', '1.0.0', '204f578272a735ffb5cba81765bd0bcb', 'extension');
 
 do $do$
 begin
