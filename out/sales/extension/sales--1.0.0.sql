@@ -932,17 +932,8 @@ create function sales_internal.pgt_bypass(p_stream_table text, p_bypassed boolea
     set lock_timeout = '5s'
 as $function$
 declare
-    v_source sales_internal.pgt_source_config;
-    v_known  boolean;
-begin
-    update sales_internal.pgt_stream_table_state s
-    set bypassed = p_bypassed
-    where s.stream_table = p_stream_table and s.bypassed <> p_bypassed;
-    if not found or exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.logged) then
-        return; -- when all are filled, triggers are replaced in any case
-    end if;
-    for v_source in
-        select s.*
+    v_sources sales_internal.pgt_source_config[] := array(
+        select s
         from sales_internal.pgt_source_config s
         where s.pending is not null and not s.made and s.readers && array(
             select m.stream_table
@@ -951,7 +942,32 @@ begin
             where t.stream_table = p_stream_table
         )
         order by s.source
-    loop
+    );
+    v_source  sales_internal.pgt_source_config;
+    v_known   boolean;
+begin
+    if exists (
+        select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.bypassed <> p_bypassed and not
+            s.logged
+    ) then
+        -- Before the row of the state, as writers lock them in this order.
+        foreach v_source in array v_sources loop
+            if exists (
+                select
+                from pg_class r
+                where r.oid = to_regclass(format('%I.%I', v_source.source_schema, v_source.source_name)) and r.relkind in ('r', 'p')
+            ) then
+                execute format('lock table %I.%I in share row exclusive mode', v_source.source_schema, v_source.source_name);
+            end if;
+        end loop;
+    end if;
+    update sales_internal.pgt_stream_table_state s
+    set bypassed = p_bypassed
+    where s.stream_table = p_stream_table and s.bypassed <> p_bypassed;
+    if not found or exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and s.logged) then
+        return; -- when all are filled, triggers are replaced in any case
+    end if;
+    foreach v_source in array v_sources loop
         v_known := exists (
             select from sales_internal.pgt_source_state f where f.source = v_source.source and f.shape =
                 sales_internal.pgt_source_shape(v_source)
@@ -2243,18 +2259,17 @@ begin
     -- Upgrades keep refreshes out by it, and these have locked nothing yet.
     lock table sales_internal.pgt_tasks in row share mode;
     v_name := sales_internal.pgt_stream_table_name(p_name);
+    if exists (select from sales_internal.pgt_stream_table_config c where c.stream_table = v_name and c.effective_mode = 'immediate') then
+        perform sales_internal.pgt_bypass(v_name, true);
+        update sales_internal.pgt_stream_table_state s
+        set seen = null, own_xid = null, own_no = null, refit = true, awaits_source = false
+        where s.stream_table = v_name;
+    end if;
     update sales_internal.pgt_stream_table_state s
     set suspended_at = coalesce(s.suspended_at, clock_timestamp()),
         last_error = coalesce(p_reason, s.last_error, format('suspended by %s', session_user)),
-        awaits_source = false,
         in_step = null
     where s.stream_table = v_name;
-    if exists (select from sales_internal.pgt_stream_table_config c where c.stream_table = v_name and c.effective_mode = 'immediate') then
-        update sales_internal.pgt_stream_table_state s
-        set seen = null, own_xid = null, own_no = null, refit = true
-        where s.stream_table = v_name;
-        perform sales_internal.pgt_bypass(v_name, true);
-    end if;
 end;
 $function$;
 comment on function sales.suspend_stream_table(text, text) is 'Suspends a stream table, which keeps its rows. (Sluice: sales in sales)';
@@ -4435,4 +4450,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '383401fdce4c98cb64b3c94291f31e0a', 'extension');
+values ('sales', '1.0.0', '115e3780054d16c374d245fcf0988654', 'extension');
