@@ -2580,7 +2580,9 @@ begin
         elsif exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = v_table.stream_table and s.remake) then
             perform sales_internal.pgt_fit_stream_table(v_table.stream_table, v_table.online); -- online, readers never see it empty
             continue when v_table.online;
-            perform sales_internal.pgt_refresh(v_table.stream_table, true);
+            perform sales_internal.pgt_refresh(s.stream_table, true) -- one that was never filled is left to pgt_fill()
+            from sales_internal.pgt_stream_table_state s
+            where s.stream_table = v_table.stream_table and s.filled <> '{}';
         else
             perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         end if;
@@ -4450,4 +4452,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '115e3780054d16c374d245fcf0988654', 'extension');
+values ('sales', '1.0.0', '80a90f00f911701e00968f166c89be35', 'extension');
