@@ -869,7 +869,6 @@ as $function$
 declare
     v_context text;
     v_status  text;
-    v_problem text;
 begin
     if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table and p_rows = any (s.filled))
         or current_setting('check_function_bodies') = 'off'
@@ -883,10 +882,9 @@ begin
             return true;
         end if;
     end if;
-    select t.status, t.last_error into v_status, v_problem from sales.pgt_stream_tables t where format('%s.%s', t.pgt_schema, t.pgt_name) =
-        p_stream_table;
+    select t.status into v_status from sales.pgt_stream_tables t where format('%s.%s', t.pgt_schema, t.pgt_name) = p_stream_table;
     raise exception using errcode = '55000', message = 'stream table is not filled yet: ' || p_stream_table,
-        detail = coalesce(v_problem, 'It was not filled since it was created or restored from a dump.'),
+        detail = 'It was not filled since it was created or restored from a dump.',
         hint = format(
             case v_status
                 when 'suspended' then 'Remove the cause, then call sales.resume_stream_table(%L).'
@@ -4452,4 +4450,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '80a90f00f911701e00968f166c89be35', 'extension');
+values ('sales', '1.0.0', 'd1f7de9ed3826b5cbd485f171a817b78', 'extension');
