@@ -1882,8 +1882,8 @@ begin
     from sales_internal.pgt_stream_table_config c
     join sales_internal.pgt_stream_table_state s using (stream_table)
     where c.stream_table = p_stream_table and s.suspended_at is null and
-        (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and s.refit or
-        c.effective_mode = 'at_commit');
+        (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and
+        (s.refit or s.seen is null) or c.effective_mode = 'at_commit');
     if not found then
         return;
     end if;
@@ -4450,4 +4450,4 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'd1f7de9ed3826b5cbd485f171a817b78', 'extension');
+values ('sales', '1.0.0', 'b57d67835633ca963a13159b7503d44b', 'extension');
