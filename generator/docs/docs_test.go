@@ -174,7 +174,7 @@ func TestAlerts(t *testing.T) {
 	for _, match := range listed.FindAllStringSubmatch(section, -1) {
 		told[match[1]] = match[2]
 	}
-	seen := map[string]bool{"refresh_failed": true, "auto_suspended": true, "resumed": true, "refresh_completed": true} // of a variable
+	seen := map[string]bool{"refresh_failed": true, "auto_suspended": true, "suspended": true, "resumed": true, "refresh_completed": true} // of a variable
 	for _, o := range e.Objects {
 		for _, match := range sent.FindAllStringSubmatch(comment.ReplaceAllString(o.SQL, ""), -1) {
 			var fields []string

@@ -69,7 +69,7 @@ func madeOf(view render.Extension) []upgrade.Made {
 			made = append(made, stateOf(view, t, state))
 		}
 		shadow := render.Must("shadow/stream_table.sql", t)
-		t.Outbox, t.Grants, t.Indexes = nil, nil, nil // they change nothing of what it holds
+		t.Outbox, t.Grants, t.Indexes, t.Unchecked = nil, nil, nil, true // they change nothing of what it holds
 		made = append(made, upgrade.Made{
 			Kind: "stream table", Name: t.ID(), On: follows(view, t), Definition: digestOf("shadow/stream_table.sql", t), Shadow: shadow,
 			Drop:     dropOwn(view, t.Table) + dropStores(view, t),

@@ -116,8 +116,14 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		b.add("catalog/pgt_change_no.sql", view, resumes(fmt.Sprintf("select setval(%s, (select coalesce(max(s.own_no), 0) + 1 from %s s));\n",
 			view.InInternal("pgt_change_no").Regclass(), view.InInternal("pgt_stream_table_state"))))
 		for _, name := range []string{
-			"pgt_stream_table_config", "pgt_stream_table_state", "pgt_source_config", "pgt_source_reader", "pgt_source_state", "pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index",
+			"pgt_stream_table_config", "pgt_stream_table_state", "pgt_source_config", "pgt_source_reader", "pgt_source_state",
 		} {
+			b.add("catalog/"+name+".sql", view)
+		}
+		if view.AnyImmediate() || view.AnyAtCommit() {
+			b.add("source/pgt_refused_writes.sql", view)
+		}
+		for _, name := range []string{"pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index"} {
 			b.add("catalog/"+name+".sql", view)
 		}
 	}

@@ -17,7 +17,7 @@ func (b *builder) reads(view render.Extension) {
 	if !view.HasStreamTables() {
 		return
 	}
-	if len(view.Sources) > 0 {
+	if len(view.Sources) > 0 || len(view.Captures) > 0 {
 		b.add("source/pgt_fit.sql", view)
 		b.add("source/pgt_fit_else.sql", view)
 	}
@@ -28,8 +28,15 @@ func (b *builder) reads(view render.Extension) {
 		b.add("source/"+name+".sql", view)
 	}
 	b.add("stream_table/pgt_applied.sql", view)
+	b.add("stream_table/pgt_is_filled.sql", view)
+	b.add("stream_table/checked_filled.sql", view)
 	if len(view.Captures) > 0 {
 		b.add("source/pgt_watch_sources.sql", view)
+	}
+	if view.AnyImmediate() {
+		b.add("immediate/pgt_bypass.sql", view)
+		b.add("immediate/pgt_fit_member.sql", view)
+		b.add("immediate/pgt_fill_member.sql", view)
 	}
 	for _, read := range view.Reads {
 		b.addStatement("row", "pgt_source_config: "+read.ID(), "catalog/pgt_source_row.sql", render.ReadRow{Read: read, All: view}, "")
@@ -75,6 +82,7 @@ func (b *builder) streamTables(p *plan.Plan) {
 		}
 	}
 	if len(view.Captures) > 0 || view.AnyAtCommit() {
+		b.add("immediate/pgt_refuse_writer.sql", view)
 		b.add("immediate/checked_types.sql", view)
 	}
 	if len(view.Captures) > 0 {

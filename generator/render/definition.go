@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -133,18 +134,27 @@ func (t StreamTable) SpecIndexes() []string {
 }
 
 // ViewQuery is the query of the view that users see.
-func (t StreamTable) ViewQuery() string { return t.AllRows() + t.LimitBy("r") }
+func (t StreamTable) ViewQuery() string {
+	if t.Unchecked {
+		return t.AllRows() + t.LimitBy("r")
+	}
+	return t.rowsWhere(fmt.Sprintf("%s.checked_filled(%s, %s)", t.Internal(), sqltext.Literal(t.ID()), t.Rows.Regclass())) + t.LimitBy("r")
+}
 
-// AllRows is that query without its limit. It is a join, which costs nothing: PostgreSQL would let writes through to a view of one table.
-func (t StreamTable) AllRows() string {
+// AllRows is that query without its limit, and without the check that the stream table is filled.
+func (t StreamTable) AllRows() string { return t.rowsWhere("") }
+
+// rowsWhere has the visible rows that meet a condition. It is a join, which costs nothing: PostgreSQL would let writes through to a view of one table.
+func (t StreamTable) rowsWhere(condition string) string {
 	query := "select " + t.Shown("r") + " from " + t.Rows.String() + " r cross join "
 	if t.Repeats {
 		query += "generate_series(1, r.__mult)"
 	} else {
 		query += "(select) read_only"
 	}
-	if shown := t.ShownIf("r"); shown != "" {
-		query += " where " + shown
+	conditions := slices.DeleteFunc([]string{condition, t.ShownIf("r")}, func(c string) bool { return c == "" })
+	if len(conditions) > 0 {
+		query += " where " + strings.Join(conditions, " and ")
 	}
 	return query
 }
@@ -206,19 +216,6 @@ func (p Plan) AnyDeferred() bool { return p.any(func(t StreamTable) bool { retur
 // Chained reports whether a stream table in immediate mode reads another stream table.
 func (p Plan) Chained() bool {
 	return slices.ContainsFunc(p.Captures, func(c Capture) bool { return c.Made })
-}
-
-// Ungrouped reports whether a stream table is filled by itself, not with its maintenance group.
-func (p Plan) Ungrouped() bool {
-	return p.any(func(t StreamTable) bool { return !t.Immediate || t.PendingFn.Name == "" })
-}
-
-// FillImmediate is the name of the procedure that fills maintenance groups: that which fills all, where there is nothing else to fill.
-func (p Plan) FillImmediate() string {
-	if p.Ungrouped() {
-		return "pgt_fill_immediate"
-	}
-	return "pgt_fill"
 }
 
 // AnyCron reports whether a cron expression says when a stream table is due.

@@ -107,15 +107,6 @@ func (p Plan) WholeRows() bool {
 	})
 }
 
-// WholeRows are the tables of which it has rows as values.
-func (t StreamTable) WholeRows() []Source {
-	var all []Source
-	for _, p := range t.Pending {
-		all = append(all, p.Source)
-	}
-	return whole(all)
-}
-
 // FollowsSettings reports whether results depend on settings of the session.
 func (c Capture) FollowsSettings() bool {
 	return slices.ContainsFunc(slices.Concat(c.Steps, c.Alone), func(s Step) bool { return s.FollowsSettings })

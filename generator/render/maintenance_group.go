@@ -26,9 +26,6 @@ func (p Plan) Marked() []Capture {
 	return marked
 }
 
-// Several reports whether one of them may stand in the way of others.
-func (f MaintenanceGroup) Several() bool { return len(f.Members) > 1 }
-
 // Direct are the members that otherwise follow each statement by themselves.
 func (f MaintenanceGroup) Direct() []StreamTable {
 	var direct []StreamTable

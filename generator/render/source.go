@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -102,15 +101,6 @@ func (s Source) checked(more string) string {
 		more += ", p_whole => true"
 	}
 	return fmt.Sprintf("%s.checked_types(%s, %s%s)", s.Internal(), s.Table.Regclass(), texts(s.ColumnList), more)
-}
-
-// CheckedAgain is Checked as a condition of a statement of its own, which is planned again when the table was altered.
-func (s Source) CheckedAgain() string {
-	return fmt.Sprintf("%s and not exists (select from only %s where false)", s.Checked(), s.Table)
-}
-
-func whole(list []Source) []Source {
-	return slices.DeleteFunc(slices.Clone(list), func(s Source) bool { return !s.Whole })
 }
 
 // CheckedLog is Checked for its change log.

@@ -76,9 +76,6 @@ func (s Step) Changed() string {
 	return "new_rows"
 }
 
-// WholeRows are the tables that it reads of which it has rows as values.
-func (s Step) WholeRows() []Source { return whole(s.Checked) }
-
 // Affected lists the key columns of row a of a transition table.
 func (s Step) Affected(a string) string { return list(a, s.KeyColumns) }
 

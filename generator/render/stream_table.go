@@ -75,6 +75,7 @@ type Storage struct {
 	UniqueKey string                    // what a unique index on the identity holds; empty if there can be none
 	Lookup    []string                  // columns of the identity that another index is on
 	Indexes   []Index
+	Unchecked bool // its view does not check that it is filled, as those of older versions
 }
 
 // Refresh says how a stream table is refreshed.

@@ -29,7 +29,9 @@ type StreamTableScript struct {
 
 // NewStreamTableScript begins a script.
 func NewStreamTableScript(e Extension) StreamTableScript {
-	return StreamTableScript{e, *e.FromSQLTable}
+	of := *e.FromSQLTable
+	of.Unchecked = true // its check is added when the names are known
+	return StreamTableScript{e, of}
 }
 
 // argsBefore are the arguments before the names.

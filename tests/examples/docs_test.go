@@ -48,7 +48,7 @@ func blocks(t *testing.T, document string) []block {
 // up in this directory.
 func TestDocuments(t *testing.T) {
 	sources := programs(t)
-	for _, name := range []string{"inbox.md", "stream-tables.md", "outbox.md", "stream-table-outbox.md", "patterns.md", "coming-from.md"} {
+	for _, name := range []string{"inbox.md", "stream-tables.md", "altering-tables.md", "outbox.md", "stream-table-outbox.md", "patterns.md", "coming-from.md"} {
 		t.Run(name, func(t *testing.T) { runDocument(t, name, sources) })
 	}
 }

@@ -108,6 +108,8 @@ func mayFail(err error) bool {
 		return true
 	case "42P01", "42704": // a table that was replaced after its name was looked up
 		return true
+	case "42703": // a column that had another name, in immediate mode and at commit
+		return strings.Contains(pg.Detail, "would leave the stream table")
 	case "55000": // a writer whose table was altered since the last tick, in immediate mode and at commit
 		return strings.Contains(pg.Detail, "no statement may leave them behind")
 	}
