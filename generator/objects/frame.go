@@ -22,7 +22,7 @@ func (b *builder) frame(view render.Extension) {
 		{"pgt_recompute_readers", view.Chained()}, {"pgt_cron_due", view.AnyCron()}, {"pgt_tick", true},
 		{"pgt_refresh_group", view.HasRefreshGroups()}, {"pgt_any_due", view.HasRefreshGroups()},
 		{"pgt_refresh_in_order", view.Diamonds() || view.HasRefreshGroups()}, {"pgt_agrees", view.Diamonds() || view.HasRefreshGroups()}, {"pgt_lock_paths", view.Diamonds()},
-		{"refresh_stream_table", true}, {"pgt_fall_in_step", view.AnyAtCommit()}, {"pgt_fill", true},
+		{"refresh_stream_table", true}, {"pgt_fall_in_step", view.AnyAtCommit()}, {"pgt_fill_table", true}, {"pgt_fill", true},
 	} {
 		if f.used {
 			b.add("stream_table/"+f.template+".sql", view)

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,9 +51,6 @@ func (t StreamTable) ShapeText() string {
 	}
 	return t.Shape.String()
 }
-
-// Run is the query as SQL under OwnPath.
-func (d Definition) Run() string { return cmp.Or(d.Resolved, d.Query) }
 
 // StoredColumns lists what Rows stores of StoredFrom.
 func (t StreamTable) StoredColumns() string {

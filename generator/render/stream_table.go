@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strings"
 )
 
@@ -54,6 +55,9 @@ type Definition struct {
 	OwnPath    string   // the path under which Run means the same, as SQL
 	Reads      []string // sources, for people
 }
+
+// Run is the query as SQL under OwnPath.
+func (d Definition) Run() string { return cmp.Or(d.Resolved, d.Query) }
 
 // Storage says how a stream table's rows are stored.
 type Storage struct {
