@@ -2192,8 +2192,8 @@ declare
         from sales_internal.pgt_stream_table_config c
         order by c.effective_mode operator(pg_catalog.<>) 'immediate', c.refresh_order
     );
-    v_began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
     v_table pg_catalog.text;
+    v_began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 begin
     call sales_internal.pgt_fill_immediate();
     foreach v_table in array v_all loop
@@ -2271,7 +2271,7 @@ begin
                 (select string_agg(format(', %I', n.name), '') from unnest(v_source.pending_columns) n (name)),
                 (select string_agg(format(', t.%I', n.name), '') from unnest(v_source.pending_columns) n (name)), v_table);
             foreach v_statement in array array(
-                select distinct format('select %I.%I(true)', 'sales_internal', c.pending_function)
+                select distinct format('select %I.%I(true, ''{}'')', 'sales_internal', c.pending_function)
                 from sales_internal.pgt_stream_table_config c
                 where c.stream_table = any (v_source.readers) and c.pending_function is not null
             ) loop
@@ -4791,7 +4791,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'bdaa2320ee6e760476a841adac52285f', 'extension');
+values ('sales', '1.0.0', 'dc7f25fed31f8ca1d933e142602b0739', 'extension');
 
 do $do$
 begin
