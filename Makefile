@@ -22,13 +22,13 @@ BROKERS := /relay/(mqtt|rabbitmq|redis)$$
 ON_KAFKA = go vet -tags kafka ./cmd/internal/relay/kafka && $(GO_TEST) -tags kafka -run '^TestKafka$$' ./cmd/internal/relay/kafka
 
 MAJORS := 14 15 16 17 18
-SERVER_TESTS := ./tests/pgtest/... ./tests/isolation/... ./tests/live/... ./tests/upgrade ./tests/crash ./tests/examples
+SERVER_TESTS := ./tests/pgtest/... ./tests/isolation/... ./tests/live/... ./tests/traps ./tests/upgrade ./tests/crash ./tests/examples
 
 # What differs from version to version is the SQL that they take and how they lock. The ends of the range get all scripts, the named interleavings and
 # the upgrades; those between get the scripts.
 ENDS := 14 18
 BETWEEN := 16 17
-END_TESTS := ^(TestContract|TestCommands|TestChanges|TestReferenceIsTrue|TestSources|TestVirtualColumns|TestInbox|TestManyRowsAfterFew|TestTakenNames|TestGroups|TestDifferential|TestImmediate|TestSubtrees|TestUpgradedEqualsFresh|TestRoles)$$
+END_TESTS := ^(TestContract|TestCommands|TestChanges|TestReferenceIsTrue|TestSources|TestVirtualColumns|TestInbox|TestManyRowsAfterFew|TestTakenNames|TestGroups|TestDifferential|TestImmediate|TestSubtrees|TestUpgradedEqualsFresh|TestRoles|TestTraps)$$
 BETWEEN_TESTS := ^(TestContract|TestCommands|TestSources|TestManyRowsAfterFew|TestVirtualColumns)$$
 
 # What test-fast runs beside the tests that need no server.
@@ -122,7 +122,7 @@ test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
 test-versions: deps ## run what shows most on the versions beside 15, in minutes
 	@for major in $(ENDS); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(END_TESTS)' ./tests/upgrade ./tests/live ./tests/isolation ./tests/live/commands ./tests/live/sources ./tests/live/roles $(BRIEF) || exit 1; \
+		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(END_TESTS)' ./tests/upgrade ./tests/live ./tests/isolation ./tests/live/commands ./tests/live/sources ./tests/live/roles ./tests/traps $(BRIEF) || exit 1; \
 	done
 	@for major in $(BETWEEN); do \
 		echo "PostgreSQL $$major"; \

@@ -59,9 +59,7 @@ type Output struct {
 func (p *Plan) Followed() bool { return p.view.Root != nil }
 
 // HidesCalls reports whether the query calls a function that is written like a column.
-func (p *Plan) HidesCalls() bool {
-	return slices.ContainsFunc(p.Full, func(r resolve.Reason) bool { return r.Calls })
-}
+func (p *Plan) HidesCalls() bool { return p.view.hidesCalls() }
 
 // Whole reports whether the view has columns that only the server knows, so that rows are stored as one value each.
 func (p *Plan) Whole() bool { return p.Open != nil }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/catalog"
+	"github.com/pgsluice/sluice/ivm/resolve"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -31,7 +32,7 @@ func (v *view) ownNames(query string, known *catalog.Catalog) bool {
 		return false
 	}
 	if v.Root == nil {
-		return !slices.ContainsFunc(written.Uses, func(u sqltext.Use) bool { return looksUp(u, known) }) &&
+		return !v.hidesCalls() && !slices.ContainsFunc(written.Uses, func(u sqltext.Use) bool { return looksUp(u, known) }) &&
 			!slices.ContainsFunc(written.Tables, func(t *sqltext.TableRef) bool { return !ownColumns(known.Relation(t.Schema, t.Name)) })
 	}
 	all := true
@@ -50,12 +51,20 @@ func (v *view) ownNames(query string, known *catalog.Catalog) bool {
 	return all
 }
 
-// looksUp reports whether a function or a cast reads a constant as the name of an object, along the search path.
+// hidesCalls reports whether the query calls a function that is written like a column.
+func (v *view) hidesCalls() bool {
+	return slices.ContainsFunc(v.Full, func(r resolve.Reason) bool { return r.Calls })
+}
+
+// looksUp reports whether the value of a function or a cast may depend on the search path: it reads a text as the name of an object, or shows names.
 func looksUp(u sqltext.Use, known *catalog.Catalog) bool {
 	switch u.Kind {
 	case sqltext.UsesType:
 		return catalog.IsName(known.TypeIn(nil, sqltext.Type{Schema: u.Schema, Name: u.Name}))
 	case sqltext.UsesFunction:
+		if catalog.IsStateful(u.Name) {
+			return true
+		}
 		for n := range u.Args {
 			if typ, _ := known.NameArgument(nil, u.Schema, u.Name, n, u.Args); typ != "" {
 				return true
@@ -65,9 +74,9 @@ func looksUp(u sqltext.Use, known *catalog.Catalog) bool {
 	return false
 }
 
-// ownColumns reports whether all columns of a relation are of PostgreSQL's types.
+// ownColumns reports whether all columns of a relation are known, and of PostgreSQL's types. Those of a view follow from its query.
 func ownColumns(r *catalog.Relation) bool {
-	return r != nil && !slices.ContainsFunc(r.Columns, func(c catalog.Column) bool { return !isOwn(c.Type) })
+	return r != nil && len(r.Columns) > 0 && !r.Open && !slices.ContainsFunc(r.Columns, func(c catalog.Column) bool { return !isOwn(c.Type) })
 }
 
 func isOwn(typ string) bool {

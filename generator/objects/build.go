@@ -122,12 +122,16 @@ func (b *builder) addCreated(c created, options ...option) {
 	b.claimName(c.of.Statement)
 	b.push(o, options)
 	if definer(c.sql) {
-		// Firing a trigger needs no EXECUTE privilege; revoking it stops users from attaching this function to their own tables.
-		b.push(upgrade.Object{
-			Kind: "grant", Signature: "nobody: " + c.of.Signature(),
-			SQL: "revoke execute on function " + c.of.Signature() + " from public;\n", Section: sectionOf(c.data),
-		}, nil)
+		b.revoke(c) // firing a trigger needs no EXECUTE privilege: it stops users from attaching this function to their own tables
 	}
+}
+
+// revoke takes the right to call a function from everybody but its owner.
+func (b *builder) revoke(c created) {
+	b.push(upgrade.Object{
+		Kind: "grant", Signature: "nobody: " + c.of.Signature(),
+		SQL: "revoke execute on function " + c.of.Signature() + " from public;\n", Section: sectionOf(c.data),
+	}, nil)
 }
 
 // summary is a header's first sentence, without what follows a colon or semicolon: enough for \df+ and \d+, and mostly one line of a script.

@@ -32,7 +32,9 @@ func (b *builder) frame(view render.Extension) {
 		b.add("immediate/pgt_try_immediate.sql", view)
 	}
 	if view.AnyAtCommit() {
-		b.add("at_commit/pgt_maintain_written.sql", view)
+		maintain := part{"at_commit/pgt_maintain_written.sql", view}.create()
+		b.addCreated(maintain)
+		b.revoke(maintain) // pgt_at_commit() calls it as its owner; called by others, it would lose what their transaction writes next
 		b.add("at_commit/pgt_at_commit.sql", view)
 		b.add("at_commit/pgt_at_commit_trigger.sql", view)
 		b.addStatement("grant", "nobody: pgt_at_commit is always called", "at_commit/pgt_at_commit_always.sql", view, "")

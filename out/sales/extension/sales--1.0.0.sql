@@ -1500,6 +1500,13 @@ begin
             || array(select format('alter table %s alter %I set not null', c.rows_table, n.name) from unnest(c.not_null) n (name))
             || c.row_indexes;
     end if;
+    perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else 'pg_catalog, pg_temp'
+        end, true);
+    foreach v_statement in array v_statements loop
+        execute v_statement;
+    end loop;
+    set local search_path = pg_catalog, pg_temp;
+    v_statements := '{}';
     v_statements := v_statements || c.spec_indexes;
     if not sales_internal.pgt_is_own(to_regclass(v_view)) then
         v_statements := v_statements
@@ -1516,12 +1523,9 @@ begin
     end if;
     v_statements := v_statements
         || v_again;
-    perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else 'pg_catalog, pg_temp'
-        end, true);
     foreach v_statement in array v_statements loop
         execute v_statement;
     end loop;
-    set local search_path = pg_catalog, pg_temp;
 end;
 $function$;
 
@@ -2271,7 +2275,9 @@ begin
                 (select string_agg(format(', %I', n.name), '') from unnest(v_source.pending_columns) n (name)),
                 (select string_agg(format(', t.%I', n.name), '') from unnest(v_source.pending_columns) n (name)), v_table);
             foreach v_statement in array array(
-                select distinct format('select %I.%I(true, ''{}'')', 'sales_internal', c.pending_function)
+                select distinct format('select %I.%I(true, %L)', 'sales_internal', c.pending_function, array(
+                    select s.stream_table from sales_internal.pgt_stream_table_state s where s.bypassed
+                ))
                 from sales_internal.pgt_stream_table_config c
                 where c.stream_table = any (v_source.readers) and c.pending_function is not null
             ) loop
@@ -2304,7 +2310,7 @@ end;
 $function$;
 
 -- Maintains the stream tables in mode at_commit that follow what this transaction wrote, always in the order of refreshes, under locks of
--- their rows in pgt_stream_table_state. p_all: all of them. Publishes whether there was anything to do.
+-- their rows in pgt_stream_table_state. p_all: all of them. Returns whether there was anything to do.
 create function sales_internal.pgt_maintain_written(p_all boolean default false)
     returns boolean
     language plpgsql
@@ -2360,6 +2366,7 @@ begin
     return true;
 end;
 $function$;
+revoke execute on function sales_internal.pgt_maintain_written(bool) from public;
 
 -- Has what this transaction wrote maintain stream tables in mode at_commit, until nothing is left: also those of other extensions of the
 -- same owner, which may read one another, in an order that all commits have. An error fails the commit.
@@ -2389,7 +2396,8 @@ begin
         select n.nspname
         from pg_proc p
         join pg_namespace n on n.oid = p.pronamespace
-        where p.proname = 'pgt_maintain_written' and (p.proowner = current_user::regrole or n.nspname = 'sales_internal')
+        where p.proname = 'pgt_maintain_written' and
+            (p.proowner = (select r.oid from pg_roles r where r.rolname = current_user) or n.nspname = 'sales_internal')
         order by p.oid
     );
     loop
@@ -2630,17 +2638,22 @@ begin
         end;
     end loop;
     v_exact := c.apply_function is not null;
+    -- Beside the query, every name has its schema: the query may need the path of the spec.
     foreach v_compare in array array[format($sql$
 select case
     when exists (
         select
         from sales_internal.pgt_stream_table_state s
-        where s.stream_table = %1$L and (s.seen is null or s.refit or s.remake or s.logged or s.bypassed or s.unkeyed <> '{}')
+        where s.stream_table operator(pg_catalog.=) %1$L
+          and (s.seen is null or s.refit or s.remake or s.logged or s.bypassed or s.unkeyed operator(pg_catalog.<>) '{}')
     ) then array[null, null]::bigint[]
-    when not ($1 and exists (select from sales_internal.pgt_waiting(%1$L) w where w.waiting > 0)) then (
-        select array[coalesce(sum(d.n) filter (where d.n > 0), 0), coalesce(-sum(d.n) filter (where d.n < 0), 0)]::bigint[]
+    when not ($1 and exists (select from sales_internal.pgt_waiting(%1$L) w where w.waiting operator(pg_catalog.>) 0)) then (
+        select array[
+            coalesce(pg_catalog.sum(d.n) filter (where d.n operator(pg_catalog.>) 0), 0),
+            coalesce(operator(pg_catalog.-) pg_catalog.sum(d.n) filter (where d.n operator(pg_catalog.<) 0), 0)
+        ]::bigint[]
         from (
-            select sum(u.m) as n
+            select pg_catalog.sum(u.m) as n
             from (
                 select 1 as m%2$s from (
 %3$s
@@ -2648,7 +2661,7 @@ select case
                 union all
                 select -1%2$s from %5$s r%4$s
             ) u%6$s
-            having sum(u.m) <> 0
+            having pg_catalog.sum(u.m) operator(pg_catalog.<>) 0
         ) d
     )
 end$sql$,
@@ -4791,7 +4804,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'dc7f25fed31f8ca1d933e142602b0739', 'extension');
+values ('sales', '1.0.0', '84a6778f2cf56cbcaf963a8fc947c6cf', 'extension');
 
 do $do$
 begin
