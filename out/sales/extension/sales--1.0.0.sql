@@ -2053,6 +2053,13 @@ begin
             v_problem := left(sqlerrm, 1000);
         end;
     end loop;
+    if v_mode = 'immediate' then
+        begin
+            perform sales_internal.pgt_bypass(p_stream_table, true); -- else writers of its sources fail as it does
+        exception when deadlock_detected or lock_not_available then
+            return; -- a transaction still writes them: the next tick
+        end;
+    end if;
 
     -- A problem of a source is noted once, and the stream table goes on by itself when the source is repaired. Only one that triggers
     -- bypass meanwhile is suspended.
@@ -2271,7 +2278,9 @@ begin
                 (select string_agg(format(', %I', n.name), '') from unnest(v_source.pending_columns) n (name)),
                 (select string_agg(format(', t.%I', n.name), '') from unnest(v_source.pending_columns) n (name)), v_table);
             foreach v_statement in array array(
-                select distinct format('select %I.%I(true, ''{}'')', 'sales_internal', c.pending_function)
+                select distinct format('select %I.%I(true, %L)', 'sales_internal', c.pending_function, array(
+                    select s.stream_table from sales_internal.pgt_stream_table_state s where s.bypassed
+                ))
                 from sales_internal.pgt_stream_table_config c
                 where c.stream_table = any (v_source.readers) and c.pending_function is not null
             ) loop
@@ -4791,7 +4800,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'dc7f25fed31f8ca1d933e142602b0739', 'extension');
+values ('sales', '1.0.0', '12dc71e38dee7a8eeb2284cd88866e43', 'extension');
 
 do $do$
 begin
