@@ -1019,8 +1019,8 @@ end;
 $function$;
 
 -- Fills a stream table in immediate mode from its query, which no writer may change meanwhile unless triggers log. Returns false where the
--- query fails:
--- triggers bypass it then, so that others are filled and maintained without it, and ticks try it again.
+-- query fails, or it cannot be created again as its columns changed: triggers bypass it then, so that others are filled and maintained
+-- without it, and ticks try it again.
 create function sales_internal.pgt_fill_member(c sales_internal.pgt_stream_table_config)
     returns boolean
     language plpgsql
@@ -1029,6 +1029,7 @@ as $function$
 declare
     v_problem text;
 begin
+    perform sales_internal.pgt_fit_stream_table(c.stream_table);
     execute format('select %I.%I()', 'sales_internal', c.recompute_function);
     return true;
 exception when serialization_failure or deadlock_detected or lock_not_available then
@@ -1265,7 +1266,6 @@ begin
             where t.stream_table = any (v_live)
             order by t.refresh_order
         loop
-            perform sales_internal.pgt_fit_stream_table(c.stream_table);
             raise notice 'filling %, % of %', c.stream_table, (
                 select count(*)
                 from sales_internal.pgt_stream_table_config t
@@ -4800,7 +4800,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '12dc71e38dee7a8eeb2284cd88866e43', 'extension');
+values ('sales', '1.0.0', '875ad9c2f8dc967cac2872be975d2070', 'extension');
 
 do $do$
 begin
