@@ -2230,6 +2230,12 @@ declare
         join sales_internal.pgt_stream_table_state s using (stream_table)
         where c.effective_mode = 'immediate' and s.tried is distinct from sales_internal.pgt_digest(c) and to_regclass(c.rows_table) is not
             null
+          and not s.bypassed and not exists ( -- these are tried once triggers maintain them again
+              select
+              from sales_internal.pgt_source_config r
+              join sales_internal.pgt_source_state f using (source)
+              where c.stream_table = any (r.readers) and r.pending is not null and f.problems ?| r.readers
+          )
         order by c.refresh_order
     );
     v_source    sales_internal.pgt_source_config;
@@ -2243,8 +2249,7 @@ begin
     for v_source in
         select s.*
         from sales_internal.pgt_source_config s
-        left join sales_internal.pgt_source_state f using (source)
-        where s.readers && v_new and s.pending is not null and not s.made and not coalesce(f.problems, '{}') ?| s.readers
+        where s.readers && v_new and s.pending is not null and not s.made
         order by s.source
     loop
         v_table := to_regclass(format('%I.%I', v_source.source_schema, v_source.source_name));
@@ -2883,6 +2888,10 @@ begin
             perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         end if;
     end loop;
+    update sales_internal.pgt_stream_table_state s
+    set follow_error = null -- that of an older version, which followed changes
+    from sales_internal.pgt_stream_table_config c
+    where c.stream_table = s.stream_table and c.apply_function is null and s.follow_error is not null;
     perform sales_internal.pgt_try_stream_table(c)
     from (select t.* from sales_internal.pgt_stream_table_config t where t.apply_function is not null order by t.refresh_order) c;
     perform sales_internal.pgt_try_immediate();
@@ -4800,7 +4809,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '875ad9c2f8dc967cac2872be975d2070', 'extension');
+values ('sales', '1.0.0', 'ab559c07abf1a0c488d1675187719aab', 'extension');
 
 do $do$
 begin
