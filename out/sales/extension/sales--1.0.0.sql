@@ -1019,8 +1019,8 @@ end;
 $function$;
 
 -- Fills a stream table in immediate mode from its query, which no writer may change meanwhile unless triggers log. Returns false where the
--- query fails:
--- triggers bypass it then, so that others are filled and maintained without it, and ticks try it again.
+-- query fails, or it cannot be created again as its columns changed: triggers bypass it then, so that others are filled and maintained
+-- without it, and ticks try it again.
 create function sales_internal.pgt_fill_member(c sales_internal.pgt_stream_table_config)
     returns boolean
     language plpgsql
@@ -1029,6 +1029,7 @@ as $function$
 declare
     v_problem text;
 begin
+    perform sales_internal.pgt_fit_stream_table(c.stream_table);
     execute format('select %I.%I()', 'sales_internal', c.recompute_function);
     return true;
 exception when serialization_failure or deadlock_detected or lock_not_available then
@@ -1265,7 +1266,6 @@ begin
             where t.stream_table = any (v_live)
             order by t.refresh_order
         loop
-            perform sales_internal.pgt_fit_stream_table(c.stream_table);
             raise notice 'filling %, % of %', c.stream_table, (
                 select count(*)
                 from sales_internal.pgt_stream_table_config t
@@ -2057,6 +2057,13 @@ begin
             v_problem := left(sqlerrm, 1000);
         end;
     end loop;
+    if v_mode = 'immediate' then
+        begin
+            perform sales_internal.pgt_bypass(p_stream_table, true); -- else writers of its sources fail as it does
+        exception when deadlock_detected or lock_not_available then
+            return; -- a transaction still writes them: the next tick
+        end;
+    end if;
 
     -- A problem of a source is noted once, and the stream table goes on by itself when the source is repaired. Only one that triggers
     -- bypass meanwhile is suspended.
@@ -2227,6 +2234,12 @@ declare
         join sales_internal.pgt_stream_table_state s using (stream_table)
         where c.effective_mode = 'immediate' and s.tried is distinct from sales_internal.pgt_digest(c) and to_regclass(c.rows_table) is not
             null
+          and not s.bypassed and not exists ( -- these are tried once triggers maintain them again
+              select
+              from sales_internal.pgt_source_config r
+              join sales_internal.pgt_source_state f using (source)
+              where c.stream_table = any (r.readers) and r.pending is not null and f.problems ?| r.readers
+          )
         order by c.refresh_order
     );
     v_source    sales_internal.pgt_source_config;
@@ -2240,8 +2253,7 @@ begin
     for v_source in
         select s.*
         from sales_internal.pgt_source_config s
-        left join sales_internal.pgt_source_state f using (source)
-        where s.readers && v_new and s.pending is not null and not s.made and not coalesce(f.problems, '{}') ?| s.readers
+        where s.readers && v_new and s.pending is not null and not s.made
         order by s.source
     loop
         v_table := to_regclass(format('%I.%I', v_source.source_schema, v_source.source_name));
@@ -2887,6 +2899,10 @@ begin
             perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         end if;
     end loop;
+    update sales_internal.pgt_stream_table_state s
+    set follow_error = null -- that of an older version, which followed changes
+    from sales_internal.pgt_stream_table_config c
+    where c.stream_table = s.stream_table and c.apply_function is null and s.follow_error is not null;
     perform sales_internal.pgt_try_stream_table(c)
     from (select t.* from sales_internal.pgt_stream_table_config t where t.apply_function is not null order by t.refresh_order) c;
     perform sales_internal.pgt_try_immediate();
@@ -4804,7 +4820,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '84a6778f2cf56cbcaf963a8fc947c6cf', 'extension');
+values ('sales', '1.0.0', '57c6404f820a66d854d7b219dbc97ec8', 'extension');
 
 do $do$
 begin
