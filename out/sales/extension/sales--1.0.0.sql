@@ -2271,7 +2271,9 @@ begin
                 (select string_agg(format(', %I', n.name), '') from unnest(v_source.pending_columns) n (name)),
                 (select string_agg(format(', t.%I', n.name), '') from unnest(v_source.pending_columns) n (name)), v_table);
             foreach v_statement in array array(
-                select distinct format('select %I.%I(true, ''{}'')', 'sales_internal', c.pending_function)
+                select distinct format('select %I.%I(true, %L)', 'sales_internal', c.pending_function, array(
+                    select s.stream_table from sales_internal.pgt_stream_table_state s where s.bypassed
+                ))
                 from sales_internal.pgt_stream_table_config c
                 where c.stream_table = any (v_source.readers) and c.pending_function is not null
             ) loop
@@ -4791,7 +4793,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'dc7f25fed31f8ca1d933e142602b0739', 'extension');
+values ('sales', '1.0.0', '5aff91e5873a09cbcc91ff26ca6edae1', 'extension');
 
 do $do$
 begin
