@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -166,11 +167,17 @@ func refillLock(t render.StreamTable) string {
 	return "nobody: it has its rows until the next refresh, which recomputes them and applies the difference"
 }
 
-// contentsOf identifies the rows of a stream table: it changes with the query and with how rows are stored.
+// contentsOf identifies the rows of a stream table: it changes with the query, with how rows are stored, and with the tables after whose changes
+// they are recomputed, as logs of earlier changes may be pruned.
 func contentsOf(t render.StreamTable) string {
 	how := t.EffectiveMode + " " + t.Strategy + " " + digestOf("stream_table/recompute.sql", t)
 	if t.ComputedFn.Name != "" {
 		how += " " + digestOf("stream_table/computed.sql", t)
+	}
+	if t.EffectiveMode == spec.RefreshFull {
+		for _, log := range t.Logs {
+			how += " " + log.ID()
+		}
 	}
 	return how
 }

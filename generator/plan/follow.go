@@ -21,7 +21,7 @@ func (p *planner) follow(n int) {
 		setColumns(source, r, inOrder(r, union(source.ColumnList, need.Columns)))
 		source.Whole = source.Whole || need.Whole
 		source.Readers = append(source.Readers, reader)
-		source.Followed = source.Followed || incremental
+		source.Followed, source.Watched = source.Followed || incremental, source.Watched || !incremental
 		switch {
 		case p.atCommit(n):
 			source.CommitMark = commitMark(r)

@@ -38,7 +38,7 @@ func readOf(s *spec.Spec, r *catalog.Relation, plan *render.Plan) render.Read {
 	read := render.Read{Schemas: schemasOf(s), Table: nameOf(r), Kind: kindOf(r), Made: r.Kind == catalog.StreamTable, Part: r.PartOfOthers()}
 	for _, source := range plan.Sources {
 		if source.Table == read.Table {
-			read.Log, read.Columns, read.Whole = &source, source.ColumnList, source.Whole
+			read.Log, read.Columns, read.Whole = &source, source.ColumnList, source.Whole || source.Watched
 		}
 	}
 	for _, capture := range plan.Captures {

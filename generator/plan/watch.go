@@ -24,63 +24,35 @@ func (p *planner) watched(n int) []ivm.Need {
 	if t.RefreshMode != spec.RefreshAuto || view.Strategy != ivm.Recompute || view.HidesCalls() {
 		return nil
 	}
-	w := &watching{known: p.compiled.known, path: []string{"public"}}
-	if !w.query(t.Query.Text, nil) {
+	known := p.compiled.known
+	reads, err := sqltext.ReadsOf(t.Query.Text)
+	if err != nil || changing.MatchString(t.Query.Text) || slices.ContainsFunc(reads.Uses, func(use sqltext.Use) bool { return isOpen(known, use) }) {
 		return nil
 	}
 	var needs []ivm.Need
-	for _, r := range w.found {
-		if !slices.Contains(view.Sources, r) && !slices.Contains(view.Views, r) {
-			return nil // nothing looks after alterations of it
-		}
-		if r.Kind != catalog.View {
+	for _, named := range reads.Tables {
+		r := known.Relation(named.Schema, named.Name)
+		switch {
+		case r == nil || named.Schema == "" && r.Schema != "public": // a table in another schema may take its place
+			return nil
+		case !slices.Contains(view.Sources, r): // nothing looks after alterations of it
+			return nil
+		case r.Kind != catalog.Table && r.Kind != catalog.Partitioned || !isLogged(r): // the query of a view may be replaced
+			return nil
+		case !slices.ContainsFunc(needs, func(n ivm.Need) bool { return n.Table == r }):
 			needs = append(needs, ivm.Need{Table: r})
 		}
 	}
 	return needs
 }
 
-// watching finds the relations that a query reads, views expanded.
-type watching struct {
-	known *catalog.Catalog
-	path  []string // in which schemas a name of the query without a schema can be found only
-	found []*catalog.Relation
-}
-
-// query reports whether the rows of a query follow from the rows of tables whose changes triggers see. A view looks names up along path.
-func (w *watching) query(text string, view *catalog.Relation) bool {
-	reads, err := sqltext.ReadsOf(text)
-	if err != nil || changing.MatchString(text) || slices.ContainsFunc(reads.Uses, w.isOpen) {
-		return false
-	}
-	return !slices.ContainsFunc(reads.Tables, func(t *sqltext.TableRef) bool { return !w.table(t, view) })
-}
+// moments are types as which a text may say today, and functions whose result follows from settings and text search configurations.
+var moments = regexp.MustCompile(`^(date|time|timetz|timestamp|timestamptz|interval|(date|ts|tstz)(multi)?range|(\w+_)?to_ts(vector|query)|ts_\w+|get_current_ts_config)$`)
 
 // isOpen reports whether the result of something that a query uses may change without the tables.
-func (w *watching) isOpen(use sqltext.Use) bool {
-	_, outside := w.known.OutsideIn(nil, use)
-	return outside || !w.known.IsFixed(use)
-}
-
-func (w *watching) table(t *sqltext.TableRef, view *catalog.Relation) bool {
-	r := w.known.Relation(t.Schema, t.Name)
-	if view != nil && view.SearchPath != nil {
-		r = w.known.RelationIn(view.SearchPath, t.Schema, t.Name)
-	}
-	switch {
-	case r == nil || view == nil && t.Schema == "" && !slices.Contains(w.path, r.Schema): // a table in another schema may take its place
-		return false
-	case slices.Contains(w.found, r):
-		return true
-	}
-	w.found = append(w.found, r)
-	switch r.Kind {
-	case catalog.View:
-		return w.query(r.Query, r)
-	case catalog.Table, catalog.Partitioned:
-		return isLogged(r)
-	}
-	return false
+func isOpen(known *catalog.Catalog, use sqltext.Use) bool {
+	_, outside := known.OutsideIn(nil, use)
+	return outside || !known.IsFixed(use) || !use.OfConstant && moments.MatchString(use.Name)
 }
 
 // isLogged reports whether triggers see each change of a table and of those below it.

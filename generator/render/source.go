@@ -32,6 +32,7 @@ type Source struct {
 	Bounded    bool   // it is read by the frontier in variables of the function
 	Refreshed  bool   // a stream table reads its log by UnreadFn
 	Followed   bool   // changes are applied; otherwise its readers are recomputed after any, so a row for each statement is enough
+	Watched    bool   // a reader is recomputed after any change, whichever columns it reads
 	Made       bool   // a stream table: its refresh writes the log, no trigger does
 }
 
@@ -184,7 +185,7 @@ type Read struct {
 	Made    bool     // a stream table
 	Part    bool     // below another table
 	Columns []string // that any of them reads; none: not known
-	Whole   bool     // any of them has rows of it as values
+	Whole   bool     // any of them has rows of it as values, or is recomputed after any change: each column counts
 	Log     *Source  // nil if no refresh follows its changes
 	Pending *Capture // nil if no stream table in immediate mode follows it
 	Readers []Name

@@ -7,7 +7,8 @@ type Use struct {
 	Pos          int
 	Kind         UseKind
 	Schema, Name string
-	Args         int // of a function
+	Args         int  // of a function
+	OfConstant   bool // a cast of a constant; not known in expressions
 }
 
 // UseKind says what is used.

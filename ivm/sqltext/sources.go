@@ -35,6 +35,13 @@ func (r *Reads) inScope(with []string) func(message any) bool {
 		switch m := message.(type) {
 		case *pg_query.SelectStmt:
 			return r.query(m, with)
+		case *pg_query.TypeCast:
+			if m.Arg.GetAConst() != nil {
+				cast := use(UsesType, m.TypeName.Names, m.TypeName.Location)
+				cast.OfConstant = true
+				r.Uses = append(r.Uses, cast)
+				return false
+			}
 		case *pg_query.LockingClause:
 			return false // it names aliases
 		case *pg_query.RangeVar:
