@@ -627,6 +627,7 @@ create function shop.inbox_receive(
 )
     returns boolean
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox     text := coalesce(p_inbox, '<null>');
@@ -690,6 +691,7 @@ $function$;
 create function shop.inbox_receive_many(p_inbox text, p_messages jsonb)
     returns table (event_id text, stored boolean)
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 begin
     if jsonb_typeof(p_messages) is distinct from 'array' then
@@ -720,6 +722,7 @@ create function shop.inbox_claim(p_inbox text, p_limit int4 default 1, p_worker_
         received_at timestamptz, retry_count int4, trace_id text, sequence text, priority int4
     )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox text := coalesce(p_inbox, '<null>');
@@ -759,6 +762,7 @@ $function$;
 create function shop_internal.pgt_aggregate(p_inbox text, p_event_id text)
     returns text
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox      text := coalesce(p_inbox, '<null>');
@@ -796,6 +800,7 @@ $function$;
 create function shop.inbox_mark_processed(p_inbox text, p_event_id text, p_aggregate_id text default null)
     returns boolean
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox     text := coalesce(p_inbox, '<null>');
@@ -856,6 +861,7 @@ $function$;
 create function shop.inbox_mark_processed(p_inbox text, p_event_ids text[], p_aggregate_ids text[] default null)
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox      text := coalesce(p_inbox, '<null>');
@@ -959,6 +965,7 @@ $function$;
 create function shop.inbox_mark_failed(p_inbox text, p_event_id text, p_error text, p_aggregate_id text default null)
     returns int4
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox     text := coalesce(p_inbox, '<null>');
@@ -1192,6 +1199,7 @@ create function shop_internal.pgt_group(p_group text)
     returns shop.pgt_consumer_groups
     language plpgsql
     stable
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group shop.pgt_consumer_groups;
@@ -1213,6 +1221,7 @@ create function shop.outbox_publish(
 )
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_outbox    text := coalesce(p_outbox, '<null>');
@@ -1253,6 +1262,7 @@ create function shop.create_consumer_group(
 )
     returns uuid
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_outbox text := coalesce(p_outbox, '<null>');
@@ -1304,6 +1314,7 @@ $function$;
 create function shop.drop_consumer_group(p_group text, p_if_exists boolean default false)
     returns void
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group shop.pgt_consumer_groups;
@@ -1331,6 +1342,7 @@ create function shop.poll_outbox(
         is_claim_check boolean, payload jsonb, attempts int4, lease_id bigint
     )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
 declare
@@ -1379,6 +1391,7 @@ create function shop.ack_rows(p_group text, p_consumer text, p_ids bigint[], p_l
     null)
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group      shop.pgt_consumer_groups := shop_internal.pgt_group(p_group);
@@ -1415,6 +1428,7 @@ create function shop.release_rows(
 )
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group      shop.pgt_consumer_groups := shop_internal.pgt_group(p_group);
@@ -1461,6 +1475,7 @@ create function shop.reject_rows(
 )
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group      shop.pgt_consumer_groups := shop_internal.pgt_group(p_group);
@@ -1493,6 +1508,7 @@ $function$;
 create function shop.replay_dead_letters(p_group text, p_ids bigint[] default null)
     returns bigint
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group shop.pgt_consumer_groups := shop_internal.pgt_group(p_group);
@@ -1515,6 +1531,7 @@ $function$;
 create function shop.extend_lease(p_group text, p_consumer text, p_extension_seconds int4 default 30, p_lease_id bigint default null)
     returns timestamptz
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_group shop.pgt_consumer_groups := shop_internal.pgt_group(p_group);
@@ -1546,6 +1563,7 @@ $function$;
 create function shop.consumer_lag(p_group text default null)
     returns table (group_name text, lag_rows bigint, leased_rows bigint, dead_rows bigint)
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
 begin
