@@ -144,7 +144,7 @@ func (t StreamTable) AllRows() string { return t.rowsWhere("") }
 func (t StreamTable) rowsWhere(condition string) string {
 	query := "select " + t.Shown("r") + " from " + t.Rows.String() + " r cross join "
 	if t.Repeats {
-		query += "generate_series(1, r.__mult)"
+		query += "pg_catalog.generate_series(1, r.__mult)"
 	} else {
 		query += "(select) read_only"
 	}

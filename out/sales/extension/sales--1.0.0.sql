@@ -1501,13 +1501,6 @@ begin
             || array(select format('alter table %s alter %I set not null', c.rows_table, n.name) from unnest(c.not_null) n (name))
             || c.row_indexes;
     end if;
-    perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else 'pg_catalog, pg_temp'
-        end, true);
-    foreach v_statement in array v_statements loop
-        execute v_statement;
-    end loop;
-    set local search_path = pg_catalog, pg_temp;
-    v_statements := '{}';
     v_statements := v_statements || c.spec_indexes;
     if not sales_internal.pgt_is_own(to_regclass(v_view)) then
         v_statements := v_statements
@@ -1521,9 +1514,13 @@ begin
     end if;
     v_statements := v_statements
         || v_again;
+    -- The view, too, may have expressions of the query.
+    perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else 'pg_catalog, pg_temp'
+        end, true);
     foreach v_statement in array v_statements loop
         execute v_statement;
     end loop;
+    set local search_path = pg_catalog, pg_temp;
 end;
 $function$;
 
@@ -4790,8 +4787,8 @@ insert into sales_internal.pgt_stream_table_config (
     'sales_internal.best_customers_rows', 'sales_internal.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
         'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
         array['create index best_customers_hash on sales_internal.best_customers_rows (__hash)'],
-    '{}', 'select r.customer_id, r.name, r.paid from sales_internal.best_customers_rows r cross join generate_series(1, r.__mult) where '
-        'sales_internal.checked_filled(''sales.best_customers'', ''sales_internal.best_customers_rows''::regclass)', '{}', 
+    '{}', 'select r.customer_id, r.name, r.paid from sales_internal.best_customers_rows r cross join pg_catalog.generate_series(1, '
+        'r.__mult) where sales_internal.checked_filled(''sales.best_customers'', ''sales_internal.best_customers_rows''::regclass)', '{}', 
     'SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500',
@@ -4818,7 +4815,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'feff10a4a7aceb27968a475673e915e9', 'extension');
+values ('sales', '1.0.0', '57f26e524110ec6acf44c6211cb22992', 'extension');
 
 do $do$
 begin
