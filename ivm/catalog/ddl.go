@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
@@ -164,7 +165,7 @@ func (s *script) createView(d *ddl.CreateView) {
 	}
 	r := &Relation{
 		Schema: key.schema, Name: key.name, Kind: View, At: s.pos(d.At()),
-		Query: d.Query, Aliases: d.Columns, SearchPath: slices.Clone(s.path),
+		Query: sqltext.WithoutFilledCheck(d.Query), Aliases: d.Columns, SearchPath: slices.Clone(s.path),
 		source: s.block, queryAt: d.QueryAt,
 	}
 	if d.Materialized {

@@ -109,6 +109,7 @@ select p.proname::text,
 from called
 join pg_proc p using (oid)
 join pg_language l on l.oid = p.prolang
+where p.proname <> 'checked_filled' -- of views of stream tables: the rows that these show are the same whenever they can be read
 order by 1, 3`
 
 // functions reports functions with which no stored result stays what the query is, as far as DDL does not show them.

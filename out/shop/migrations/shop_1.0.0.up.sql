@@ -1920,6 +1920,7 @@ $function$;
 comment on function pgtrickle.inbox_health(text) is 'Counts, rates of the last minute and status of an inbox. (Sluice: shop in pgtrickle)';
 
 -- The state of every inbox of extension shop.
+-- PostgreSQL inlines it, so that what asks about one inbox computes that one alone; so every name in it has its schema.
 -- Reads pgt_inbox_config, the settings, pgt_inbox_deltas and what inbox_health() reads.
 create function pgtrickle.inbox_status()
     returns table (
@@ -1928,18 +1929,20 @@ create function pgtrickle.inbox_status()
     )
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $function$
-    select c.inbox_name, format('%I.%I', c.inbox_schema, c.inbox_table), c.is_managed, c.max_retries,
-           round(extract(epoch from coalesce(
-               c.processed_retention, make_interval(hours =>
-                   least((select s.value from pgtrickle_internal.pgt_setting('inbox_processed_retention_hours') s)::integer, 8766000))
-           )) / 3600, 2),
+    select c.inbox_name, pg_catalog.format('%I.%I', c.inbox_schema, c.inbox_table), c.is_managed, c.max_retries,
+           pg_catalog.round(extract(epoch from coalesce(c.processed_retention, pg_catalog.make_interval(hours => least((
+               select s.value from pgtrickle_internal.pgt_setting('inbox_processed_retention_hours') s
+           )::integer, 8766000)))) operator(pg_catalog./) 3600, 2),
            h.pending_count, h.dlq_count,
-           coalesce((select sum(d.processed) from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name = c.inbox_name), 0)::bigint,
-           h.oldest_pending_age_sec, pg_total_relation_size(format('%I.%I', c.inbox_schema, c.inbox_table)::regclass), c.created_at
+           coalesce((
+               select pg_catalog.sum(d.processed) from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name operator(pg_catalog.=)
+                   c.inbox_name
+           ), 0)::bigint,
+           h.oldest_pending_age_sec, pg_catalog.pg_total_relation_size(pg_catalog.format('%I.%I', c.inbox_schema,
+               c.inbox_table)::pg_catalog.regclass), c.created_at
     from pgtrickle.pgt_inbox_config c
-    cross join lateral jsonb_to_record(pgtrickle.inbox_health(c.inbox_name)) h (
+    cross join lateral pg_catalog.jsonb_to_record(pgtrickle.inbox_health(c.inbox_name)) h (
         pending_count bigint, dlq_count bigint, oldest_pending_age_sec numeric
     )
 $function$;
@@ -2974,7 +2977,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '8624e9646b054665faa17ae5ee461589', 'plain');
+values ('shop', '1.0.0', 'ab5c9d9716ae43291eef7dce281c055a', 'plain');
 select pgtrickle.attach();
 
 do $do$
