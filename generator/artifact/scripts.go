@@ -55,7 +55,7 @@ func (e *Extension) Install(flavour Flavour) string {
 // InstallVersion is the script that installs a released version in the plain flavour.
 func InstallVersion(m upgrade.Manifest) string { return underOwnPath(joined(steps(m, Plain, false))) }
 
-// What stands above and below the statements of a script. Without it, an operator or a function that somebody else made in a schema of the session's
+// setOwnPath and putPathBack stand above and below the statements of a script. Without them, an operator or a function that somebody else made in a schema of the session's
 // search_path would run with the rights of whoever runs the script. Migration tools go on in the same transaction, so the path is put back.
 const (
 	setOwnPath = `-- Names without a schema are PostgreSQL's own, whatever the search_path, which is put back at the end.
