@@ -46,13 +46,13 @@ func (p *planner) watched(n int) []ivm.Need {
 	return needs
 }
 
-// moments are types as which a text may say today, and functions whose result follows from settings and text search configurations.
-var moments = regexp.MustCompile(`^(date|time|timetz|timestamp|timestamptz|interval|(date|ts|tstz)(multi)?range|(\w+_)?to_ts(vector|query)|ts_\w+|get_current_ts_config)$`)
+// unsettled are types as which a text may say today, and functions and operators whose result follows from text search configurations.
+var unsettled = regexp.MustCompile(`^(_?(date|time|timetz|timestamp|timestamptz|interval|(date|ts|tstz)(multi)?range)|(\w+_)?to_ts(vector|query)|ts_\w+|get_current_ts_config|@@@?)$`)
 
 // isOpen reports whether the result of something that a query uses may change without the tables.
 func isOpen(known *catalog.Catalog, use sqltext.Use) bool {
 	_, outside := known.OutsideIn(nil, use)
-	return outside || !known.IsFixed(use) || !use.OfConstant && moments.MatchString(use.Name)
+	return outside || !known.IsFixed(use) || !use.OfConstant && unsettled.MatchString(use.Name)
 }
 
 // isLogged reports whether triggers see each change of a table and of those below it.

@@ -141,7 +141,7 @@ func TestFindsBrokenStreamTables(t *testing.T) {
 	for name, sql := range map[string]string{
 		"a value":       "update app_internal.by_status_rows set __sum1 = __sum1 + 1 where ctid = (select min(ctid) from app_internal.by_status_rows)",
 		"a row too few": "delete from app_internal.paid_rows where ctid = (select min(ctid) from app_internal.paid_rows)",
-		"no capture":    "alter table \"Odd table\" disable trigger user; update \"Odd table\" set amount = amount + 1 where status = 'paid'; alter table \"Odd table\" enable trigger user",
+		"no capture":    "alter table public.\"Odd table\" disable trigger user; update public.\"Odd table\" set amount = amount + 1 where status = 'paid'; alter table public.\"Odd table\" enable trigger user",
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options(t)
