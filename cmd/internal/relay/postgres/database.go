@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -70,8 +71,18 @@ func (d *Database) try(ctx context.Context, body func(session) error) error {
 	return body(tx)
 }
 
+// finishing is ctx, but ends up to five seconds later. The server may still commit a statement that was cancelled, after those that follow: a poll would
+// make a consumer that has left its group a member again.
+func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(5*time.Second, cancel) })
+	return later, func() { stop(); cancel() }
+}
+
 // exec runs a statement with the schema in the place of %s.
 func (d *Database) exec(ctx context.Context, sql string, args ...any) error {
+	ctx, cancel := finishing(ctx)
+	defer cancel()
 	_, err := d.pool.Exec(ctx, d.sql(sql), args...)
 	return plain(err)
 }

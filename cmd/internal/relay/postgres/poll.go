@@ -40,6 +40,8 @@ const pollQuery = `
 
 // poll asks for rows. What it got before an error comes again with the next poll.
 func (o *Outbox) poll(ctx context.Context) error {
+	ctx, cancel := finishing(ctx)
+	defer cancel()
 	rows, err := o.db.pool.Query(ctx, o.db.sql(pollQuery), o.c.Group, o.consumer, o.batch, o.seconds(), o.types(), inlineBytes)
 	if err != nil {
 		return plain(err)
