@@ -27,8 +27,9 @@ type outerAggregate struct {
 
 // Forms of places: of an aggregate that belongs to a query around, and of a SELECT to which such aggregates belong.
 const (
-	outerCall  = "outer aggregate"
-	outerOwner = "groups"
+	outerCall           = "outer aggregate"
+	outerOwner          = "groups"
+	ownerWithoutTargets = "groups without columns" // begins where the SELECT in its FROM does
 )
 
 // fromClause is the clause of LATERAL subqueries.
@@ -226,6 +227,14 @@ func (l *level) aggregateOf(id algebra.ColID) (algebra.Scalar, bool) {
 // placeOf is where an aggregate stands.
 func (r *resolver) placeOf(e sqltext.Expr, form string) place {
 	return place{r.viewed(), e.At(), form}
+}
+
+// ownerPlace is where a SELECT stands.
+func (r *resolver) ownerPlace(q *sqltext.Select) place {
+	if len(q.Targets) == 0 {
+		return place{r.viewed(), q.Pos, ownerWithoutTargets}
+	}
+	return place{r.viewed(), q.Pos, outerOwner}
 }
 
 // viewed is the view whose query is being resolved; nil for the query itself.

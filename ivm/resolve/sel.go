@@ -14,7 +14,7 @@ import (
 // sel resolves a SELECT, clause by clause in the order in which SQL means them.
 func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	node, s := r.fromList(q.From, outer)
-	s.level.at = place{r.viewed(), q.Pos, outerOwner}
+	s.level.at = r.ownerPlace(q)
 	if !q.Where.IsZero() {
 		node = r.where(node, q.Where, s, "WHERE")
 		if s.order != nil && slices.ContainsFunc(q.Where.Conjuncts(), isTest) {
