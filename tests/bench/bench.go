@@ -34,6 +34,7 @@ const (
 	tellSection      = "views/outbox"
 	scaleSection     = "many objects"
 	tpchSection      = "tpch/refresh"
+	earlierSection   = "earlier commit"
 )
 
 // commits are the values of synchronous_commit that are measured.
@@ -57,7 +58,7 @@ func (c benchCase) title() string {
 func choose(pattern *regexp.Regexp) (chosen []benchCase) {
 	for _, cases := range [][]benchCase{
 		claimCases(), leaseCases(), flatCases(), insertCases(), windowCases(), orderingCases(), latencyCases(), healthCases(), outboxCases(), gapCases(), wakeCases(), relayCases(),
-		refreshCases(), logCases(), immediateCases(), commitCases(), frozenCases(), tellCases(), compileCases(), scaleCases(), tpchCases(),
+		refreshCases(), logCases(), immediateCases(), commitCases(), frozenCases(), tellCases(), compileCases(), scaleCases(), tpchCases(), earlierCases(),
 	} {
 		for _, c := range cases {
 			if pattern.MatchString(c.title()) {

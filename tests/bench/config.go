@@ -25,6 +25,7 @@ type config struct {
 	Backlog float64 // scales how many messages wait
 	Sales   int     // rows of the views' table of facts
 	TPCH    float64 // scale factor
+	Earlier string  // the commit, or a directory with its sources, that this one is measured beside
 }
 
 func parse(args []string, out io.Writer) (config, error) {
@@ -47,6 +48,7 @@ func parse(args []string, out io.Writer) (config, error) {
 	flags.Float64Var(&c.Backlog, "backlog", 1, "scales how many messages wait before a turn")
 	flags.IntVar(&c.Sales, "sales", 1_000_000, "rows of the table that the views read")
 	flags.Float64Var(&c.TPCH, "tpch", 0.01, "scale factor of the tables of TPC-H, which have 8.6 million rows at 1")
+	flags.StringVar(&c.Earlier, "earlier", "a131fa4a", "`commit`, or directory with its sources, that this one is measured beside")
 	if err := flags.Parse(args); err != nil {
 		return c, err
 	}

@@ -54,7 +54,8 @@ var abouts = map[string]string{
 	scaleSection: "One spec with many objects: sluice generate as a process; sluice apply over small tables, and ticks in which every stream table is due: the first one of a session, and one with cached plans.",
 	tpchSection: "The 22 queries of TPC-H as stream tables in mode auto, against REFRESH MATERIALIZED VIEW. Between two refreshes a share of the orders comes, as many go with their lines, " +
 		"and as many rows of lineitem, orders, customer, supplier, part and partsupp are updated. The word behind a query is how its refreshes went.",
-	tellSection: "Refreshes of a stream table with an outbox, against one of the same query without; an update counts as two published rows.",
+	earlierSection: "Calls beside those of an earlier commit, in databases of one server that hold the same; one of each in turn, by one client.",
+	tellSection:    "Refreshes of a stream table with an outbox, against one of the same query without; an update counts as two published rows.",
 }
 
 func (r *report) add(title string, x row) {
