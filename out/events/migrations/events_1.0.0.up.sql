@@ -730,34 +730,35 @@ $function$;
 
 -- Publishes an event: in the caller's transaction. Returns its id.
 -- Writes the outbox. p_aggregate_id is text, or of another type such as uuid or bigint.
+--
+-- Names have their schemas: a SET clause would take 2 of 9 µs.
 create function events.outbox_publish(
     p_outbox text, p_event_type text, p_payload jsonb, p_aggregate_id anycompatiblenonarray default null::text, p_headers jsonb default '{}'
 )
     returns bigint
     language plpgsql
-    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_id bigint;
 begin
-    if p_event_type is null or p_payload is null or jsonb_typeof(p_headers) is distinct from 'object' then
+    if p_event_type is null or p_payload is null or (pg_catalog.jsonb_typeof(p_headers) operator(pg_catalog.=) 'object') is not true then
         raise exception using errcode = '22023', message = case when p_event_type is null then 'p_event_type must not be null'
                 when p_payload is null then 'p_payload must not be null' else 'p_headers must be a JSON object' end,
-            detail = 'Outbox ' || coalesce(p_outbox, '<null>') || '.',
+            detail = pg_catalog.concat('Outbox ', coalesce(p_outbox, '<null>'), '.'),
             hint = 'An event has a type, a payload, and headers by name.';
     end if;
-    case p_outbox
-        when 'shop_events' then
+    case
+        when p_outbox operator(pg_catalog.=) 'shop_events' then
             insert into events.outbox_shop_events (event_type, aggregate_id, payload, headers)
             values (p_event_type, p_aggregate_id, p_payload, p_headers)
             returning id into v_id;
-        when 'account_events' then
+        when p_outbox operator(pg_catalog.=) 'account_events' then
             insert into events.outbox_account_events (event_type, aggregate_id, payload, headers)
             values (p_event_type, p_aggregate_id, p_payload, p_headers)
             returning id into v_id;
         else
             raise exception using errcode = '42704',
-                message = 'outbox not enabled for stream table: ' || coalesce(p_outbox, '<null>'),
+                message = pg_catalog.concat('outbox not enabled for stream table: ', coalesce(p_outbox, '<null>')),
                 detail = 'Extension events has no event outbox of this name.',
                 hint = 'Its event outboxes: shop_events, account_events.';
     end case;
@@ -3047,7 +3048,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '51be88b834d644233b10426db2d6cf9f', 'plain');
+values ('events', '1.0.0', '6bed895001c7b1faf608cac4d38ace6d', 'plain');
 select events.attach();
 
 do $do$
