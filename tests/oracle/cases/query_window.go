@@ -79,7 +79,7 @@ func (q *queries) ranked(depth int) result {
 func (q *queries) overGroup(s *selection, groups scope, keys int, taken map[string]bool) {
 	var usable scope
 	for _, t := range groups {
-		if !sortOf(t.sort).opaque && t.sort != rowSort {
+		if !sortOf(t.sort).opaque && t.sort != rowSort && !readsView(t.node) {
 			usable = append(usable, t)
 		}
 	}
@@ -101,6 +101,16 @@ func (q *queries) overGroup(s *selection, groups scope, keys int, taken map[stri
 		}
 		q.output(s, leaf(sort, call+over), sort, "", taken)
 	}
+}
+
+// readsView reports whether a stream table is read within: its text alone does not say where.
+func readsView(n *node) bool {
+	for n := range n.All() {
+		if strings.HasPrefix(n.Tag, viewTag) {
+			return true
+		}
+	}
+	return false
 }
 
 // windows makes window function calls of one query.
