@@ -2277,7 +2277,7 @@ begin
                 end loop;
                 execute format('drop table %s', 'sales_internal.pgt_probe');
             end loop;
-            -- What of it is pending is applied by other functions.
+            -- Other functions apply what of it is pending, and find what groups have lost.
             execute format('insert into %s (__mult%s) select 1%s from (select) x left join (select * from %s limit 1) t on true',
                 v_source.pending::regclass,
                 (select string_agg(format(', %I', n.name), '') from unnest(v_source.pending_columns) n (name)),
@@ -2288,6 +2288,11 @@ begin
                 ))
                 from sales_internal.pgt_stream_table_config c
                 where c.stream_table = any (v_source.readers) and c.pending_function is not null
+                union all
+                select format('select %s(null)', p.oid::regproc)
+                from sales_internal.pgt_stream_table_config c
+                join pg_proc p on p.proname = left(c.recompute_function, -length('recompute')) || 'regain'
+                where c.stream_table = any (v_source.readers) and p.pronamespace = 'sales_internal'::regnamespace
             ) loop
                 execute v_statement;
             end loop;
@@ -4809,7 +4814,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '2ff811dd328b7757adb904e3ae156891', 'extension');
+values ('sales', '1.0.0', '93dbe53df7bddbe4d7ff6c0e8459b22e', 'extension');
 
 do $do$
 begin
