@@ -3,6 +3,7 @@
 //	go run ./tests/bench                          # everything, in about ten minutes
 //	go run ./tests/bench -run 'claim.*10 workers' # some measurements; -list names them all
 //	go run ./tests/bench -run flat -long          # ten minutes behind an open transaction, and ten without
+//	go run ./tests/bench -run '^earlier'          # what applications call often, beside commit a131fa4a; -earlier names another
 //
 // It starts a throw-away server with fsync on, installs the sample shop, and
 // uses its inbox payments, which has every default.
