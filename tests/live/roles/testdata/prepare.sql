@@ -18,6 +18,7 @@ select pgtrickle.inbox_receive_wire('i2', 'not json');
 select pgtrickle.outbox_publish(o, 't', '{}', 'a') from unnest('{o1,o2}'::text[]) o, generate_series(1, 5);
 select count(*) from unnest('{g1,g2,g3}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 2);
 select pgtrickle.reject_rows(g, 'c', '{1}', 'bad') from unnest('{g1,g2}'::text[]) g;
+select count(*) from pgtrickle.poll_outbox('g1', 'd', 1); -- which it passes over when it asks for a type
 select count(*) from pgtrickle.poll_outbox('g1', 'typed', 1, 30, '{u}');
 call pgtrickle.tick();
 begin;
