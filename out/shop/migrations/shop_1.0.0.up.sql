@@ -1832,7 +1832,7 @@ end;
 $function$;
 comment on function pgtrickle.resume_inbox(text) is 'Lets claims of an inbox hand out messages again. (Sluice: shop in pgtrickle)';
 
--- Counts, status, and rates of the last minute and since the last tick of an inbox. Its cost does not grow with the table.
+-- Counts, rates of the last minute and status of an inbox. Rates count all since the last tick. Its cost does not grow with the table.
 -- Reads pgt_inbox_config, pgt_inbox_progress, pgt_inbox_deltas, pgt_inbox_duplicates, pgt_inbox_retry_queue, the inbox.
 create function pgtrickle.inbox_health(p_inbox text)
     returns jsonb
@@ -1917,8 +1917,7 @@ begin
     );
 end;
 $function$;
-comment on function pgtrickle.inbox_health(text) is
-    'Counts, status, and rates of the last minute and since the last tick of an inbox. (Sluice: shop in pgtrickle)';
+comment on function pgtrickle.inbox_health(text) is 'Counts, rates of the last minute and status of an inbox. (Sluice: shop in pgtrickle)';
 
 -- The state of every inbox of extension shop.
 -- PostgreSQL inlines it, so that what asks about one inbox computes that one alone; so every name in it has its schema.
@@ -2978,7 +2977,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '29e9a04078943b64e7be24a0235c042a', 'plain');
+values ('shop', '1.0.0', 'b30b48f0c7faffd13f693fdd81025ce0', 'plain');
 select pgtrickle.attach();
 
 do $do$
