@@ -229,7 +229,7 @@ func (r *resolver) placeOf(e sqltext.Expr, form string) place {
 	return place{r.viewed(), e.At(), form}
 }
 
-// ownerPlace is where a SELECT stands.
+// ownerPlace is where a SELECT stands, told from one in its FROM that begins at the same position.
 func (r *resolver) ownerPlace(q *sqltext.Select) place {
 	if len(q.Targets) == 0 {
 		return place{r.viewed(), q.Pos, ownerWithoutTargets}

@@ -14,8 +14,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/commandtest"
 )
 
-// What an earlier commit generates beside what this one does: the same calls, on the same server, in databases of their own.
-
+// earlierSpec is installed twice on one server: as this commit generates it, and as an earlier one did.
 const earlierSpec = `
 version: 1
 extension: {name: same, version: 1.0.0, schema: same}
