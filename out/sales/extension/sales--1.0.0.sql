@@ -826,9 +826,10 @@ $function$;
 
 -- Moves the frontier of a stream table to the snapshot of the statement that applied the changes of its sources, or raises why that may not
 -- stand:
--- p_reason, a reason to recompute it, or p_unfound, the number of rows to delete that were not found. p_fills: all rows were computed.
+-- p_reason, a reason to recompute it, or p_unfound, the number of rows to delete that were not found, null if none were to be applied.
+-- p_fills: all rows were computed.
 create function sales_internal.pgt_applied(p_stream_table text, p_snapshot pg_snapshot, p_change_no bigint, p_reason text default null,
-    p_unfound bigint default 0, p_fills boolean default false)
+    p_unfound bigint default null, p_fills boolean default false)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -853,7 +854,8 @@ begin
         own_no = p_change_no,
         last_refresh_at = clock_timestamp(),
         consecutive_errors = 0,
-        last_error = null
+        last_error = null,
+        follow_error = case when p_unfound is null then s.follow_error end
     where s.stream_table = p_stream_table;
 end;
 $function$;
@@ -1396,6 +1398,10 @@ begin
     v_written := pg_catalog.current_setting(v_setting, true);
     if v_written is null or v_written operator(pg_catalog.=) '' then
         insert into sales_internal.pgt_commits default values;
+        v_written := pg_catalog.current_setting('sluice.written', true); -- by which extension; pgt_at_commit() asks
+        perform pg_catalog.set_config('sluice.written', case
+            when v_written operator(pg_catalog.<>) '' and v_written operator(pg_catalog.<>) 'sales_internal' then 'several' else
+                'sales_internal' end, true);
         v_written := ',';
     else
         v_rows := pg_catalog.split_part(v_written, ',', 1)::pg_catalog.int8;
@@ -1731,9 +1737,6 @@ begin
     end if;
     v_since := clock_timestamp();
     execute format('select * from %I.%I($1, $2)', 'sales_internal', c.apply_function) into inserted, deleted using v_many, v_looked;
-    update sales_internal.pgt_stream_table_state s
-    set follow_error = null
-    where s.stream_table = c.stream_table and s.follow_error is not null;
     if c.recompute_share is not null and p_changed > 1000 is not false then
         -- Where recomputing had been faster, changes are counted the next time.
         update sales_internal.pgt_stream_table_state s
@@ -2323,23 +2326,24 @@ end;
 $function$;
 
 -- Maintains the stream tables in mode at_commit that follow what this transaction wrote, always in the order of refreshes, under locks of
--- their rows in pgt_stream_table_state. p_all: all of them. Returns whether there was anything to do.
-create function sales_internal.pgt_maintain_written(p_all boolean default false)
+-- their rows in pgt_stream_table_state; with p_or_all all of them, if somebody has reset all settings. Returns whether there was anything
+-- to do.
+create function sales_internal.pgt_maintain_written(p_or_all boolean default false)
     returns boolean
     language plpgsql
-    security definer
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_setting text := sales_internal.pgt_setting_name('_written');
     v_written text := coalesce(current_setting(v_setting, true), '');
+    v_all     boolean := p_or_all and v_written = '';
     v_few     boolean := nullif(split_part(v_written, ',', 1), '')::bigint <= 200; -- null: not known
     v_system  bigint := (select k.system_identifier from pg_control_system() k);
     v_table   text;
     v_follows text[];
     v_done    boolean;
 begin
-    if v_written in ('', '0,') and not p_all then
+    if v_written in ('', '0,') and not v_all then
         return false;
     end if;
     perform set_config(v_setting, '0,', true); -- what is written from now on is added
@@ -2349,7 +2353,7 @@ begin
         where c.effective_mode = 'at_commit'
         order by c.refresh_order
     loop
-        if p_all or exists (select from unnest(v_follows) f (source) where strpos(v_written, left(md5(f.source), 12)) > 0) then
+        if v_all or exists (select from unnest(v_follows) f (source) where strpos(v_written, left(md5(f.source), 12)) > 0) then
             v_done := false;
             if v_few then
                 -- Only this transaction's rows are left: others have applied theirs, or will before they commit.
@@ -2390,11 +2394,9 @@ create function sales_internal.pgt_at_commit()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_setting text := sales_internal.pgt_setting_name('_written');
-    v_all     boolean := coalesce(current_setting(v_setting, true), '') = ''; -- somebody has reset all settings
-    v_go_on   boolean := exists (select from pg_proc p where p.proname = 'pgt_maintain_written' offset 1); -- with other extensions
-    v_schema  text;
-    v_done    boolean;
+    v_schema text;
+    v_done   boolean;
+    v_go_on  boolean;
 begin
     if pg_trigger_depth() > 1 then
         -- SET CONSTRAINTS has triggers called within statements, which may have written tables that their own triggers have not logged yet.
@@ -2402,23 +2404,26 @@ begin
         insert into sales_internal.pgt_commits default values;
         return null;
     end if;
-    if v_all or not v_go_on then
-        perform sales_internal.pgt_maintain_written(v_all);
+    if coalesce(current_setting('sluice.written', true), '') in ('', 'sales_internal') then
+        perform sales_internal.pgt_maintain_written(true);
     end if;
-    while v_go_on loop
-        v_go_on := false;
-        for v_schema in
-            select p.pronamespace::regnamespace::text
-            from pg_proc p
-            where p.proname = 'pgt_maintain_written' and
-                (p.proowner = to_regrole(quote_ident(current_user)) or p.pronamespace = 'sales_internal'::regnamespace)
-            order by p.oid
+    if current_setting('sluice.written', true) is distinct from 'sales_internal' then
         loop
-            execute 'select ' || v_schema || '.pgt_maintain_written()' into v_done;
-            v_go_on := v_go_on or v_done;
+            v_go_on := false;
+            for v_schema in
+                select p.pronamespace::regnamespace::text
+                from pg_proc p
+                where p.proname = 'pgt_maintain_written' and
+                    (p.proowner = to_regrole(quote_ident(current_user)) or p.pronamespace = 'sales_internal'::regnamespace)
+                order by p.oid
+            loop
+                execute 'select ' || v_schema || '.pgt_maintain_written()' into v_done;
+                v_go_on := v_go_on or v_done;
+            end loop;
+            exit when not v_go_on;
         end loop;
-    end loop;
-    perform set_config(v_setting, '', true); -- what is written from now on calls this function again
+    end if;
+    perform set_config(sales_internal.pgt_setting_name('_written'), '', true); -- what is written from now on calls this function again
     return null;
 end;
 $function$;
@@ -4814,7 +4819,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '93dbe53df7bddbe4d7ff6c0e8459b22e', 'extension');
+values ('sales', '1.0.0', '79d7290d294b51a91ddf740ba9063021', 'extension');
 
 do $do$
 begin
