@@ -98,6 +98,8 @@ func ownUse(u sqltext.Use, known *catalog.Catalog) bool {
 		return known.OwnOperator(u.Name)
 	case sqltext.UsesType:
 		return known.OwnType(u.Name)
+	case sqltext.UsesCollation:
+		return slices.Contains([]string{"default", "C", "POSIX", "ucs_basic"}, u.Name) // others may be missing in pg_catalog
 	}
 	return false
 }
