@@ -8,6 +8,7 @@ import (
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // citus is Citus. Its tables are distributed by aggregate id and colocated, so that claims and polls, the work on rows of the same aggregate and the marks stay on
@@ -16,7 +17,9 @@ import (
 var citus = target{
 	server:   "Citus 11.1 or later",
 	upNote:   "Run it once with psql on the coordinator, as superuser or as a role that may make roles: psql -v ON_ERROR_STOP=1 --single-transaction -f.",
-	downNote: "Removes the tables with all their messages and events. Schemas and roles stay, because others may use them.",
+	downNote: "Removes the tables with all their messages and events. Schemas and roles stay, because others may use them.\n-- Run it in one transaction, too.",
+	before:   sqltext.SetOwnPath,
+	after:    sqltext.PutPathBack,
 	objects:  onCitus,
 	more: func(view Extension) map[string]string {
 		return map[string]string{"pg_cron": render.Must("citus/pg_cron.sql", view)}
@@ -127,15 +130,51 @@ func shards(view Extension) []object {
 // FUNCTION where a schema needs quotes.
 func citusRoles(s *spec.Spec, view Extension) []object {
 	return roles("citus", view.AllSchemas(),
-		role{s.Roles.Producer, "a producer: to store messages and to publish events", []grant{ // ON CONFLICT and RETURNING read the table
-			{"insert, select", list(append(inboxTables(view), outboxTables(view)...))}, {"insert", list(deliveries(view))},
-			{"usage", sequences(view)}, {"select", groupTable(view)},
-		}},
-		role{s.Roles.Consumer, "a consumer: to read, claim and mark messages, and to consume events", []grant{
-			{"select, update", list(inboxTables(view))}, {"select", list(messageViews(view))}, {"select", list(append(outboxTables(view), shardTable(view)...))},
+		role{s.Roles.Producer, "a producer: to store messages and to publish events", append(storing(view), []grant{
+			{"insert", list(append(outboxTables(view), deliveries(view)...))}, {"usage", sequences(view)}, {"select", groupTable(view)},
+		}...)},
+		role{s.Roles.Consumer, "a consumer: to read, claim and mark messages, and to consume events", append(marking(view), []grant{
+			{"select", list(messageViews(view))}, {"select", list(append(outboxTables(view), shardTable(view)...))},
 			{"select, update, delete", list(deliveries(view))}, {"select", groupTable(view)},
-		}},
+		}...)},
 		role{s.Roles.Monitor, "a monitor: statistics, but no message", []grant{{"select", list(append(statsViews(view), stateTable(view)...))}}})
+}
+
+// storing is what storing messages takes: ON CONFLICT reads the key, and Citus inserts the defaults of columns into shards.
+func storing(view Extension) []grant {
+	return ofInboxes(view, func(i Inbox) string {
+		columns := "event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, available_at"
+		if i.EventID == "" {
+			columns = "event_id, " + columns
+		}
+		if i.Journal != nil {
+			columns += ", sequence_no, updated_at"
+			if i.Journal.Tag == "" {
+				columns += ", tag"
+			}
+		}
+		return "insert (" + columns + "), select (event_id, aggregate_id)"
+	})
+}
+
+// marking is what claims and marks take.
+func marking(view Extension) []grant {
+	return ofInboxes(view, func(i Inbox) string {
+		columns := "processed_at, error, retry_count, available_at"
+		if i.Journal != nil {
+			columns += ", updated_at"
+		}
+		return "select, update (" + columns + ")"
+	})
+}
+
+// ofInboxes grants something on each inbox.
+func ofInboxes(view Extension, privileges func(Inbox) string) []grant {
+	var all []grant
+	for _, i := range view.Inboxes {
+		all = append(all, grant{privileges(i), i.Table.String()})
+	}
+	return all
 }
 
 // deliveries are the tables of events that consumer groups await.

@@ -24,8 +24,8 @@ func Files(s *spec.Spec, sharded []render.Sharded) map[string]map[string]string 
 	version := view.Name + " " + view.Version
 	migration := fmt.Sprintf("%[1]s/migrations/%[1]s_%[2]s", view.Name, view.Version)
 	files := map[string]string{
-		migration + ".up.sql":   head("Installs", version, on.server, on.upNote) + up(made),
-		migration + ".down.sql": head("Removes", version, on.server, on.downNote) + down(made),
+		migration + ".up.sql":   head("Installs", version, on.server, on.upNote) + on.before + up(made) + on.after,
+		migration + ".down.sql": head("Removes", version, on.server, on.downNote) + on.before + down(made) + on.after,
 	}
 	for kind, sql := range on.more(view) {
 		files[migration+"."+kind+".sql"] = sql
@@ -40,6 +40,7 @@ func Files(s *spec.Spec, sharded []render.Sharded) map[string]map[string]string 
 type target struct {
 	server           string
 	upNote, downNote string // of the heads of scripts
+	before, after    string // of their statements
 	objects          func(*spec.Spec, Extension) []object
 	more             func(Extension) map[string]string // further scripts, by kind
 	reference        func(Extension) string            // its last sections

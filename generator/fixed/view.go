@@ -152,12 +152,15 @@ func (i Inbox) Delay(failures string) string {
 	seconds := r.Initial.Seconds() + "::float8"
 	switch r.Backoff {
 	case spec.BackoffExponential:
-		seconds = fmt.Sprintf("least(%s::float8, %s * power(2::float8, least(%s, 60)::float8))", r.Max.Seconds(), seconds, failures)
+		seconds = fmt.Sprintf("least(%s::float8, %s * 2::float8 ^ least(%s, 60)::float8)", r.Max.Seconds(), seconds, failures)
 	case spec.BackoffLinear:
 		seconds = fmt.Sprintf("least(%s::float8, %s * (%s + 1)::float8)", r.Max.Seconds(), seconds, failures)
 	}
 	return seconds + " * interval '1 second'"
 }
+
+// SetsPath reports whether functions have a SET clause for their search_path, which CockroachDB does not know.
+func (e Extension) SetsPath() bool { return e.Target == spec.TargetCitus }
 
 // Schema is the schema of functions and outboxes, as SQL.
 func (e Extension) Schema() string { return e.Schemas[0] }
@@ -199,9 +202,9 @@ func (i Inbox) TagText() string {
 	case i.Journal.Tag == "":
 		return ""
 	case strings.Contains(i.Journal.Tag, "--"):
-		return "left((" + i.Journal.Tag + "\n)::text, 64)"
+		return "pg_catalog.left((" + i.Journal.Tag + "\n)::text, 64)"
 	}
-	return "left((" + i.Journal.Tag + ")::text, 64)"
+	return "pg_catalog.left((" + i.Journal.Tag + ")::text, 64)"
 }
 
 // IsPending is the condition that row a is neither processed nor dead; the same words define the index of such rows.

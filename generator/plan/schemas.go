@@ -5,6 +5,7 @@ import (
 
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/catalog"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -21,9 +22,9 @@ func searchPathOf(s *spec.Spec) string {
 }
 
 // qualified is a query that names its tables with their schemas.
-func (p *planner) qualified(query string) string {
+func qualified(query string, known *catalog.Catalog) string {
 	return sqltext.QualifyTables(query, func(schema, name string) (string, bool) {
-		table := p.compiled.known.Relation(schema, name)
+		table := known.Relation(schema, name)
 		if table == nil {
 			return "", false
 		}

@@ -22,7 +22,7 @@ func Sharded(s *spec.Spec, errs *diag.List) []render.Sharded {
 	for n := range s.StreamTables {
 		t := &s.StreamTables[n]
 		if view := compiled.views[n]; view != nil {
-			on := sharder{t, view, sqltext.Tables(compiled.parsed[n]), errs}
+			on := sharder{t, view, compiled.known, sqltext.Tables(compiled.parsed[n]), errs}
 			if t.RefreshMode == spec.RefreshFull {
 				tables = append(tables, on.full(s)...)
 			} else if key, ok := on.check(); ok {
@@ -37,6 +37,7 @@ func Sharded(s *spec.Spec, errs *diag.List) []render.Sharded {
 type sharder struct {
 	*spec.StreamTable
 	view  *ivm.Plan
+	known *catalog.Catalog
 	reads []*sqltext.TableRef // of the query, in the order of its text
 	errs  *diag.List
 }
@@ -166,6 +167,9 @@ func (t sharder) table(s *spec.Spec) render.Sharded {
 		Extension: s.Extension.Name, Schemas: schemasOf(s), Path: "stream_tables." + t.Name, Name: t.Name, Asked: t.RefreshMode, Mode: spec.RefreshDifferential,
 		Query: sqltext.Body(t.Query.Text), SearchPath: searchPathOf(s), Every: t.Schedule.Every.Interval(), Schedule: time.Duration(t.Schedule.Every),
 		Table: render.Name(t.Relation), Rows: own("_rows"), Changes: own("_changes"), RefreshFn: own("_refresh"), CheckFn: own("_check"),
+	}
+	if t.view.OwnNames {
+		table.Query, table.SearchPath = qualified(table.Query, t.known), ownPath
 	}
 	for _, o := range t.view.Output {
 		table.Columns = append(table.Columns, o.Name)

@@ -31,7 +31,7 @@ func (p *planner) definition(n int) render.Definition {
 	d := render.Definition{Query: sqltext.Body(p.spec.StreamTables[n].Query.Text), SearchPath: searchPathOf(p.spec)}
 	d.OwnPath = d.SearchPath
 	if view.OwnNames {
-		d.OwnPath, d.Resolved = ownPath, p.qualified(d.Query)
+		d.OwnPath, d.Resolved = ownPath, qualified(d.Query, p.compiled.known)
 	}
 	d.Computes = d.Run() // as it is written, PostgreSQL computes a correlated subquery for those rows only that need it
 	if view.PicksKeys || view.Decides || view.LimitBy("r") != "" {

@@ -29,6 +29,27 @@ var OwnPath = []string{"pg_catalog", "pg_temp"}
 // UsesTable is a table or view, beside the kinds of names in expressions.
 const UsesTable UseKind = "table"
 
+// SetOwnPath and PutPathBack stand above and below the statements of a script. Without them, an operator or a function that somebody else made in a schema of the session's
+// search_path would run with the rights of whoever runs the script. Migration tools go on in the same transaction, so the path is put back.
+const (
+	SetOwnPath = `-- Names without a schema are PostgreSQL's own, whatever the search_path, which is put back at the end.
+do $do$
+begin
+    perform pg_catalog.set_config('sluice.search_path', pg_catalog.current_setting('search_path'), true);
+end;
+$do$;
+set local search_path = pg_catalog, pg_temp;
+
+`
+	PutPathBack = `
+do $do$
+begin
+    perform pg_catalog.set_config('search_path', pg_catalog.current_setting('sluice.search_path'), true);
+end;
+$do$;
+`
+)
+
 // PathUses returns the functions, operators, types, collations and tables that a script names without a schema while the search_path is not OwnPath. A
 // statement sees the path that the script has set above it. A function sees the path of its SET clause, or that of its caller. Statements that a
 // function executes as text are not read.

@@ -40,12 +40,13 @@ var (
 
 // forPostgres is a script for PostgreSQL: without what that does not have.
 func forPostgres(sql string) string {
+	sql = strings.ReplaceAll(sql, "pg_catalog.unique_rowid", "public.unique_rowid")
 	return changefeed.ReplaceAllString(ifNotExists.ReplaceAllString(ttl.ReplaceAllString(sql, ");"), ""), "")
 }
 
 // called are the functions that generated SQL may call, all of CockroachDB's documentation. PostgreSQL has them, too, but for the last two.
 var called = []string{
-	"avg", "clock_timestamp", "coalesce", "count", "extract", "jsonb_typeof", "least", "left", "nextval", "now", "power", "round", "statement_timestamp", "event_op", "unique_rowid",
+	"avg", "clock_timestamp", "coalesce", "count", "extract", "jsonb_typeof", "least", "left", "nextval", "now", "round", "statement_timestamp", "event_op", "unique_rowid",
 }
 
 // words stand before parentheses and are no functions.

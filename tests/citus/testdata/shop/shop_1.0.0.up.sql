@@ -2,6 +2,14 @@
 --
 -- Run it once with psql on the coordinator, as superuser or as a role that may make roles: psql -v ON_ERROR_STOP=1 --single-transaction -f.
 
+-- Names without a schema are PostgreSQL's own, whatever the search_path, which is put back at the end.
+do $do$
+begin
+    perform pg_catalog.set_config('sluice.search_path', pg_catalog.current_setting('search_path'), true);
+end;
+$do$;
+set local search_path = pg_catalog, pg_temp;
+
 -- Citus takes functions and triggers over distributed tables by one connection to each node.
 set local citus.multi_shard_modify_mode to 'sequential';
 
@@ -61,7 +69,7 @@ create view shop.order_events_pending as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
        i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from shop.order_events i
-where i.processed_at is null and i.retry_count < 3 and i.available_at <= statement_timestamp();
+where i.processed_at is null and i.retry_count < 3 and i.available_at <= pg_catalog.statement_timestamp();
 
 -- Dead letters of inbox order_events: messages that failed 3 times.
 create view shop.order_events_dlq as
@@ -81,10 +89,10 @@ as $function$
 begin
     return query
     select i.event_type,
-       count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
-       count(*) filter (where i.processed_at is not null) as processed,
-       count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
-       round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
+       pg_catalog.count(*) filter (where i.processed_at is not null) as processed,
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
+       pg_catalog.round(pg_catalog.avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
 from shop.order_events i
 group by i.event_type;
 end;
@@ -158,7 +166,7 @@ create view app.journal_pending as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
        i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from app.journal i
-where i.processed_at is null and i.retry_count < 5 and i.available_at <= statement_timestamp();
+where i.processed_at is null and i.retry_count < 5 and i.available_at <= pg_catalog.statement_timestamp();
 
 -- Dead letters of inbox journal: messages that failed 5 times.
 create view app.journal_dlq as
@@ -178,10 +186,10 @@ as $function$
 begin
     return query
     select i.event_type,
-       count(*) filter (where i.processed_at is null and i.retry_count < 5) as pending,
-       count(*) filter (where i.processed_at is not null) as processed,
-       count(*) filter (where i.processed_at is null and i.retry_count >= 5) as dead_letter,
-       round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count < 5) as pending,
+       pg_catalog.count(*) filter (where i.processed_at is not null) as processed,
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count >= 5) as dead_letter,
+       pg_catalog.round(pg_catalog.avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
 from app.journal i
 group by i.event_type;
 end;
@@ -244,12 +252,12 @@ create table shop.registrations (
     retry_count  int4        not null default 0,
     trace_id     text,
     available_at timestamptz not null default clock_timestamp(),
-    sequence_no  bigint      not null default nextval('shop.pgt_registrations_sequence_no'),
-    tag          varchar(64) generated always as (left((payload->>'jurisdiction')::text, 64)) stored,
+    sequence_no  bigint      not null default pg_catalog.nextval('shop.pgt_registrations_sequence_no'),
+    tag          varchar(64) generated always as (pg_catalog.left((payload->>'jurisdiction')::text, 64)) stored,
     status       text        not null generated always as (
         case when processed_at is not null then 'processed' when retry_count > 0 then 'failed' else 'pending' end
     ) stored,
-    updated_at   timestamptz not null default clock_timestamp(),
+    updated_at   timestamptz not null default pg_catalog.clock_timestamp(),
     primary key (event_id, aggregate_id)
 );
 select create_distributed_table('shop.registrations', 'aggregate_id', colocate_with => 'shop.order_events');
@@ -271,7 +279,7 @@ create view shop.registrations_pending as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
        i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from shop.registrations i
-where i.processed_at is null and i.retry_count < 3 and i.available_at <= statement_timestamp();
+where i.processed_at is null and i.retry_count < 3 and i.available_at <= pg_catalog.statement_timestamp();
 
 -- Dead letters of inbox registrations: messages that failed 3 times.
 create view shop.registrations_dlq as
@@ -291,10 +299,10 @@ as $function$
 begin
     return query
     select i.event_type,
-       count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
-       count(*) filter (where i.processed_at is not null) as processed,
-       count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
-       round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
+       pg_catalog.count(*) filter (where i.processed_at is not null) as processed,
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
+       pg_catalog.round(pg_catalog.avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
 from shop.registrations i
 group by i.event_type;
 end;
@@ -357,12 +365,12 @@ create table shop.notes (
     retry_count  int4        not null default 0,
     trace_id     text,
     available_at timestamptz not null default clock_timestamp(),
-    sequence_no  bigint      not null default nextval('shop.pgt_notes_sequence_no'),
+    sequence_no  bigint      not null default pg_catalog.nextval('shop.pgt_notes_sequence_no'),
     tag          varchar(64),
     status       text        not null generated always as (
         case when processed_at is not null then 'processed' when retry_count > 0 then 'failed' else 'pending' end
     ) stored,
-    updated_at   timestamptz not null default clock_timestamp(),
+    updated_at   timestamptz not null default pg_catalog.clock_timestamp(),
     primary key (event_id, aggregate_id)
 );
 select create_distributed_table('shop.notes', 'aggregate_id', colocate_with => 'shop.order_events');
@@ -378,7 +386,7 @@ create view shop.notes_pending as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
        i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from shop.notes i
-where i.processed_at is null and i.retry_count < 3 and i.available_at <= statement_timestamp();
+where i.processed_at is null and i.retry_count < 3 and i.available_at <= pg_catalog.statement_timestamp();
 
 -- Dead letters of inbox notes: messages that failed 3 times.
 create view shop.notes_dlq as
@@ -398,10 +406,10 @@ as $function$
 begin
     return query
     select i.event_type,
-       count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
-       count(*) filter (where i.processed_at is not null) as processed,
-       count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
-       round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
+       pg_catalog.count(*) filter (where i.processed_at is not null) as processed,
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
+       pg_catalog.round(pg_catalog.avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
 from shop.notes i
 group by i.event_type;
 end;
@@ -483,11 +491,12 @@ create index outbox_events_due on shop_internal.outbox_events_deliveries (group_
 -- Events of outbox events that a consumer may lease on the shard of an aggregate id, in the order in which they are due, locked.
 -- Reads the shards. Citus runs it on their node, over the connection that poll_outbox writes the lease by.
 --
+-- They are one row of arrays: what Citus sends to a node means what the node's search_path says, where array_agg may be somebody else's.
 -- Citus locks rows only for queries of one aggregate, so this reads the shards by their own names. It writes nothing: Citus would not know
 -- of it.
 create function shop_internal.outbox_events_poll_at(p_key text, p_group name, p_now timestamptz, p_batch_size int4, p_max_attempts int4,
     p_event_types text[])
-    returns table (id bigint, aggregate_id text)
+    returns table (ids bigint[], aggregate_ids text[])
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
@@ -496,15 +505,18 @@ declare
     v_table      regclass := 'shop.outbox_events';
 begin
     return query execute format($sql$
-        select d.id, d.aggregate_id
-        from %1$s d
-        where d.group_name = $1 and d.dead_at is null and d.due_at <= $2 and ($3 is null or d.attempts < $3)
-          and ($4 is null or exists (
-              select from %2$s o where o.id = d.id and o.aggregate_id = d.aggregate_id and o.event_type = any ($4)
-          ))
-        order by d.due_at, d.id
-        limit $5
-        for update of d skip locked
+        select array_agg(q.id), array_agg(q.aggregate_id)
+        from (
+            select d.id, d.aggregate_id
+            from %1$s d
+            where d.group_name = $1 and d.dead_at is null and d.due_at <= $2 and ($3 is null or d.attempts < $3)
+              and ($4 is null or exists (
+                  select from %2$s o where o.id = d.id and o.aggregate_id = d.aggregate_id and o.event_type = any ($4)
+              ))
+            order by d.due_at, d.id
+            limit $5
+            for update of d skip locked
+        ) q
         $sql$, shard_name(v_deliveries, get_shard_id_for_distribution_column(v_deliveries, p_key)),
         shard_name(v_table, get_shard_id_for_distribution_column(v_table, p_key)))
     using p_group, p_now, p_max_attempts, p_event_types, p_batch_size;
@@ -588,33 +600,36 @@ end;
 $function$;
 
 -- Does the background work: retention, dead letters, and shards that are new. Call it on the coordinator, as often as retention is to run.
--- Writes all tables of the extension, each in a transaction of its own.
+-- Writes all tables of the extension, each in a transaction of its own, so that every name has its schema instead of a SET clause.
 create procedure shop.tick()
     language plpgsql
 as $procedure$
 declare
-    v_now timestamptz := clock_timestamp(); -- Citus wants no volatile function in a write
+    v_now pg_catalog.timestamptz := pg_catalog.clock_timestamp(); -- Citus wants no volatile function in a write
 begin
     perform shop_internal.pgt_find_shards();
     commit;
-    delete from shop.order_events i where i.processed_at < v_now - interval '72 hours';
+    delete from shop.order_events i where i.processed_at operator(pg_catalog.<) (v_now operator(pg_catalog.-) interval '72 hours');
     commit;
-    delete from shop.order_events i where i.processed_at is null and i.retry_count >= 3 and i.available_at < v_now - interval '720 hours';
+    delete from shop.order_events i where i.processed_at is null and i.retry_count operator(pg_catalog.>=) 3 and i.available_at
+        operator(pg_catalog.<) (v_now operator(pg_catalog.-) interval '720 hours');
     commit;
-    delete from app.journal i where i.processed_at < v_now - interval '72 hours';
+    delete from app.journal i where i.processed_at operator(pg_catalog.<) (v_now operator(pg_catalog.-) interval '72 hours');
     commit;
-    delete from shop.registrations i where i.processed_at < v_now - interval '72 hours';
+    delete from shop.registrations i where i.processed_at operator(pg_catalog.<) (v_now operator(pg_catalog.-) interval '72 hours');
     commit;
-    delete from shop.notes i where i.processed_at < v_now - interval '72 hours';
+    delete from shop.notes i where i.processed_at operator(pg_catalog.<) (v_now operator(pg_catalog.-) interval '72 hours');
     commit;
     update shop_internal.outbox_events_deliveries d
     set dead_at = v_now, error = coalesce(d.error, 'delivered as often as max_attempts allows'), lease_id = null
     from shop.pgt_consumer_groups g
-    where g.group_name = d.group_name and d.attempts >= g.max_attempts and d.dead_at is null and d.due_at <= v_now;
+    where g.group_name operator(pg_catalog.=) d.group_name and d.attempts operator(pg_catalog.>=) g.max_attempts and d.dead_at is null and
+        d.due_at operator(pg_catalog.<=) v_now;
     commit;
     delete from shop.outbox_events o
-    where o.created_at < v_now - interval '24 hours'
-      and not exists (select from shop_internal.outbox_events_deliveries d where d.aggregate_id = o.aggregate_id and d.id = o.id);
+    where o.created_at operator(pg_catalog.<) (v_now operator(pg_catalog.-) interval '24 hours')
+      and not exists (select from shop_internal.outbox_events_deliveries d where d.aggregate_id operator(pg_catalog.=) o.aggregate_id and
+          d.id operator(pg_catalog.=) o.id);
     commit;
 end;
 $procedure$;
@@ -984,7 +999,7 @@ begin
         where i.aggregate_id = v_aggregate and i.event_id = p_event_id and i.processed_at is null
         for update skip locked;
         if v_failures is not null then
-            v_due := v_due + least(300::float8, 1::float8 * power(2::float8, least(v_failures, 60)::float8)) * interval '1 second';
+            v_due := v_due + least(300::float8, 1::float8 * 2::float8 ^ least(v_failures, 60)::float8) * interval '1 second';
             update shop.order_events i
             set retry_count = v_failures + 1, error = left(p_error, 1000), available_at = v_due
             where i.aggregate_id = v_aggregate and i.event_id = p_event_id
@@ -1015,7 +1030,7 @@ begin
         where i.aggregate_id = v_aggregate and i.event_id = p_event_id and i.processed_at is null
         for update skip locked;
         if v_failures is not null then
-            v_due := v_due + least(300::float8, 1::float8 * power(2::float8, least(v_failures, 60)::float8)) * interval '1 second';
+            v_due := v_due + least(300::float8, 1::float8 * 2::float8 ^ least(v_failures, 60)::float8) * interval '1 second';
             update shop.registrations i
             set retry_count = v_failures + 1, error = left(p_error, 1000), available_at = v_due, updated_at = v_now
             where i.aggregate_id = v_aggregate and i.event_id = p_event_id
@@ -1031,7 +1046,7 @@ begin
         where i.aggregate_id = v_aggregate and i.event_id = p_event_id and i.processed_at is null
         for update skip locked;
         if v_failures is not null then
-            v_due := v_due + least(300::float8, 1::float8 * power(2::float8, least(v_failures, 60)::float8)) * interval '1 second';
+            v_due := v_due + least(300::float8, 1::float8 * 2::float8 ^ least(v_failures, 60)::float8) * interval '1 second';
             update shop.notes i
             set retry_count = v_failures + 1, error = left(p_error, 1000), available_at = v_due, updated_at = v_now
             where i.aggregate_id = v_aggregate and i.event_id = p_event_id
@@ -1069,10 +1084,11 @@ create function shop.inbox_pending(p_inbox text, p_limit int4 default 100)
         received_at timestamptz, retry_count int4, trace_id text, sequence text, priority int4
     )
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox text := coalesce(p_inbox, '<null>');
-    v_now   timestamptz := statement_timestamp();
+    v_now   timestamptz := pg_catalog.statement_timestamp();
 begin
     if p_limit is null or p_limit < 0 then
         raise exception using errcode = '22023', message = 'p_limit must be zero or more',
@@ -1127,10 +1143,11 @@ create function shop.replay_inbox_messages(
 )
     returns int8
     language plpgsql
+    set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_inbox text := coalesce(p_inbox, '<null>');
-    v_now   timestamptz := clock_timestamp();
+    v_now   timestamptz := pg_catalog.clock_timestamp();
     v_count int8;
 begin
     if (p_event_ids is null) = (p_event_type is null) then
@@ -1146,7 +1163,7 @@ begin
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
         )
-        select count(*) into v_count from replayed;
+        select pg_catalog.count(*) into v_count from replayed;
     elsif p_inbox = 'journal' then
         with replayed as (
             update app.journal i
@@ -1155,7 +1172,7 @@ begin
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
         )
-        select count(*) into v_count from replayed;
+        select pg_catalog.count(*) into v_count from replayed;
     elsif p_inbox = 'registrations' then
         with replayed as (
             update shop.registrations i
@@ -1164,7 +1181,7 @@ begin
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
         )
-        select count(*) into v_count from replayed;
+        select pg_catalog.count(*) into v_count from replayed;
     elsif p_inbox = 'notes' then
         with replayed as (
             update shop.notes i
@@ -1173,7 +1190,7 @@ begin
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
         )
-        select count(*) into v_count from replayed;
+        select pg_catalog.count(*) into v_count from replayed;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
@@ -1363,7 +1380,7 @@ begin
     end if;
     for v_key in select k from shop_internal.pgt_shard_keys(null, null) k loop
         if v_group.outbox_name = 'events' then
-            select array_agg(p.id), array_agg(p.aggregate_id)
+            select p.ids, p.aggregate_ids
             into v_ids, v_aggregates
             from shop_internal.outbox_events_poll_at(v_key, v_group.group_name, v_now, p_batch_size, v_group.max_attempts, p_event_types) p;
             continue when v_ids is null;
@@ -1596,8 +1613,15 @@ begin
 end;
 $do$;
 grant usage on schema shop, app, shop_internal to shop_app;
-grant insert, select on shop.order_events, app.journal, shop.registrations, shop.notes, shop.outbox_events to shop_app;
-grant insert on shop_internal.outbox_events_deliveries to shop_app;
+grant insert (event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, available_at), select
+    (event_id, aggregate_id) on shop.order_events to shop_app;
+grant insert (event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, available_at), select (event_id, aggregate_id)
+    on app.journal to shop_app;
+grant insert (event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, available_at, sequence_no, updated_at), select
+    (event_id, aggregate_id) on shop.registrations to shop_app;
+grant insert (event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, available_at, sequence_no,
+    updated_at, tag), select (event_id, aggregate_id) on shop.notes to shop_app;
+grant insert on shop.outbox_events, shop_internal.outbox_events_deliveries to shop_app;
 grant usage on sequence shop.pgt_registrations_sequence_no, shop.pgt_notes_sequence_no, shop_internal.outbox_events_ids to shop_app;
 grant select on shop.pgt_consumer_groups to shop_app;
 
@@ -1611,7 +1635,10 @@ begin
 end;
 $do$;
 grant usage on schema shop, app, shop_internal to shop_worker;
-grant select, update on shop.order_events, app.journal, shop.registrations, shop.notes to shop_worker;
+grant select, update (processed_at, error, retry_count, available_at) on shop.order_events to shop_worker;
+grant select, update (processed_at, error, retry_count, available_at) on app.journal to shop_worker;
+grant select, update (processed_at, error, retry_count, available_at, updated_at) on shop.registrations to shop_worker;
+grant select, update (processed_at, error, retry_count, available_at, updated_at) on shop.notes to shop_worker;
 grant select on shop.order_events_pending, shop.order_events_dlq, app.journal_pending, app.journal_dlq, shop.registrations_pending,
     shop.registrations_dlq, shop.notes_pending, shop.notes_dlq to shop_worker;
 grant select on shop.outbox_events, shop_internal.pgt_shards to shop_worker;
@@ -1628,3 +1655,9 @@ end;
 $do$;
 grant usage on schema shop, app, shop_internal to "work";
 grant select on shop.order_events_stats, app.journal_stats, shop.registrations_stats, shop.notes_stats to "work";
+
+do $do$
+begin
+    perform pg_catalog.set_config('search_path', pg_catalog.current_setting('sluice.search_path'), true);
+end;
+$do$;

@@ -2,6 +2,14 @@
 --
 -- Run it once with psql on the coordinator, as superuser or as a role that may make roles: psql -v ON_ERROR_STOP=1 --single-transaction -f.
 
+-- Names without a schema are PostgreSQL's own, whatever the search_path, which is put back at the end.
+do $do$
+begin
+    perform pg_catalog.set_config('sluice.search_path', pg_catalog.current_setting('search_path'), true);
+end;
+$do$;
+set local search_path = pg_catalog, pg_temp;
+
 -- Citus takes functions and triggers over distributed tables by one connection to each node.
 set local citus.multi_shard_modify_mode to 'sequential';
 create schema if not exists shop;
@@ -179,15 +187,13 @@ create table shop_internal.totals_changes (
 select create_distributed_table('shop_internal.totals_changes', 'key', colocate_with => 'public.orders');
 
 -- The rows of stream table totals, on the shards of its sources. From stream_tables.totals in the spec.
-set local search_path = pg_catalog, public, shop, pg_temp;
 create table shop_internal.totals_rows as
 select q.*, null::uuid as __row
 from (
 SELECT customer_id, count(*) AS orders, sum(amount) AS total, max(status) AS latest
-FROM orders GROUP BY customer_id
+FROM public.orders GROUP BY customer_id
 ) q
 with no data;
-set local search_path to default;
 alter table shop_internal.totals_rows alter __row set not null;
 alter table shop_internal.totals_rows add primary key (customer_id, __row);
 select create_distributed_table('shop_internal.totals_rows', 'customer_id', colocate_with => 'public.orders');
@@ -205,7 +211,7 @@ from shop_internal.totals_rows r;
 -- Reads its sources; writes shop_internal.totals_rows, shop_internal.totals_changes.
 create function shop_internal.totals_refresh(out inserted bigint, out deleted bigint, out filled bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -231,7 +237,7 @@ begin
             'shop_internal.totals_rows', 'shop_internal.totals_changes', null, 'public.orders'
         ]::regclass[]) s loop
         perform pg_advisory_xact_lock(hashtext('shop_internal.totals_rows'), (v_shard.shard_id % 2147483647)::int4);
-        v_shape := shop_internal.pgt_shape('totals', v_shard.shard_names, 1, 'bb59695bdf666db6');
+        v_shape := shop_internal.pgt_shape('totals', v_shard.shard_names, 1, '508e92d9e83ded12');
         v_fill := v_shape is distinct from obj_description(v_shard.shard_names[1]::regclass, 'pg_class');
         execute format('select exists (select from %s)', v_shard.shard_names[2]) into v_changed;
         continue when not v_fill and not v_changed;
@@ -297,7 +303,7 @@ $function$;
 -- stream_tables.totals in the spec. Reads its sources, shop_internal.totals_rows, shop_internal.totals_changes.
 create function shop_internal.totals_check(out missing bigint, out extra bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -356,7 +362,7 @@ $function$;
 insert into shop.pgt_stream_tables (pgt_name, pgt_schema, query, refresh_mode, effective_mode, schedule, refresh_function, check_function)
 values (
     'totals', 'shop', 'SELECT customer_id, count(*) AS orders, sum(amount) AS total, max(status) AS latest
-FROM orders GROUP BY customer_id', 'auto', 'differential', interval '1 seconds',
+FROM public.orders GROUP BY customer_id', 'auto', 'differential', interval '1 seconds',
     'shop_internal.totals_refresh', 'shop_internal.totals_check'
 );
 
@@ -379,19 +385,17 @@ create table shop_internal.public_by_region_marks (
 select create_reference_table('shop_internal.public_by_region_marks');
 
 -- The rows of stream table public.by_region, on the shards of its sources. From stream_tables.public.by_region in the spec.
-set local search_path = pg_catalog, public, shop, pg_temp;
 create table shop_internal.public_by_region_rows as
 select q.*, null::uuid as __row
 from (
 SELECT o.customer_id, c.name, r.name AS region, o.status, sum(o.amount * r.rate) AS amount,
        count(*) FILTER (WHERE o.status LIKE 'p%') AS paid
-FROM orders o
-JOIN customers c ON c.id = o.customer_id
-JOIN regions r ON r.region = c.region
+FROM public.orders o
+JOIN public.customers c ON c.id = o.customer_id
+JOIN public.regions r ON r.region = c.region
 GROUP BY o.customer_id, c.name, r.name, o.status
 ) q
 with no data;
-set local search_path to default;
 alter table shop_internal.public_by_region_rows alter __row set not null;
 alter table shop_internal.public_by_region_rows add primary key (customer_id, __row);
 select create_distributed_table('shop_internal.public_by_region_rows', 'customer_id', colocate_with => 'public.orders');
@@ -411,7 +415,7 @@ from shop_internal.public_by_region_rows r;
 -- Reads its sources; writes shop_internal.public_by_region_rows, shop_internal.public_by_region_changes.
 create function shop_internal.public_by_region_refresh(out inserted bigint, out deleted bigint, out filled bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -451,7 +455,7 @@ $sql$, v_shard.shard_names[1]);
                 'public.orders', 'public.customers', 'public.regions'
         ]::regclass[]) s loop
         perform pg_advisory_xact_lock(hashtext('shop_internal.public_by_region_rows'), (v_shard.shard_id % 2147483647)::int4);
-        v_shape := shop_internal.pgt_shape('public.by_region', v_shard.shard_names, 2, 'eb51ad7ea4262935');
+        v_shape := shop_internal.pgt_shape('public.by_region', v_shard.shard_names, 2, 'b1cb133c8821e685');
         v_fill := v_shape is distinct from obj_description(v_shard.shard_names[1]::regclass, 'pg_class');
         execute format('select exists (select from %s)', v_shard.shard_names[2]) into v_changed;
         continue when not v_fill and not v_changed;
@@ -529,7 +533,7 @@ $function$;
 -- shop_internal.public_by_region_changes.
 create function shop_internal.public_by_region_check(out missing bigint, out extra bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -602,9 +606,9 @@ insert into shop.pgt_stream_tables (pgt_name, pgt_schema, query, refresh_mode, e
 values (
     'by_region', 'public', 'SELECT o.customer_id, c.name, r.name AS region, o.status, sum(o.amount * r.rate) AS amount,
        count(*) FILTER (WHERE o.status LIKE ''p%'') AS paid
-FROM orders o
-JOIN customers c ON c.id = o.customer_id
-JOIN regions r ON r.region = c.region
+FROM public.orders o
+JOIN public.customers c ON c.id = o.customer_id
+JOIN public.regions r ON r.region = c.region
 GROUP BY o.customer_id, c.name, r.name, o.status', 'auto', 'differential', interval '2 seconds',
     'shop_internal.public_by_region_refresh', 'shop_internal.public_by_region_check'
 );
@@ -619,14 +623,12 @@ create table shop_internal.bag_changes (
 select create_distributed_table('shop_internal.bag_changes', 'key', colocate_with => 'public.orders');
 
 -- The rows of stream table bag, on the shards of its sources. From stream_tables.bag in the spec.
-set local search_path = pg_catalog, public, shop, pg_temp;
 create table shop_internal.bag_rows as
 select q.*, null::uuid as __row
 from (
-SELECT status, amount, customer_id FROM orders WHERE status IS DISTINCT FROM 'void'
+SELECT status, amount, customer_id FROM public.orders WHERE status IS DISTINCT FROM 'void'
 ) q
 with no data;
-set local search_path to default;
 alter table shop_internal.bag_rows alter __row set not null;
 alter table shop_internal.bag_rows add primary key (customer_id, __row);
 select create_distributed_table('shop_internal.bag_rows', 'customer_id', colocate_with => 'public.orders');
@@ -644,7 +646,7 @@ from shop_internal.bag_rows r;
 -- Reads its sources; writes shop_internal.bag_rows, shop_internal.bag_changes.
 create function shop_internal.bag_refresh(out inserted bigint, out deleted bigint, out filled bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -670,7 +672,7 @@ begin
             'shop_internal.bag_rows', 'shop_internal.bag_changes', null, 'public.orders'
         ]::regclass[]) s loop
         perform pg_advisory_xact_lock(hashtext('shop_internal.bag_rows'), (v_shard.shard_id % 2147483647)::int4);
-        v_shape := shop_internal.pgt_shape('bag', v_shard.shard_names, 1, '9c3a445fd9f5c794');
+        v_shape := shop_internal.pgt_shape('bag', v_shard.shard_names, 1, 'ee48d3e7ed362f14');
         v_fill := v_shape is distinct from obj_description(v_shard.shard_names[1]::regclass, 'pg_class');
         execute format('select exists (select from %s)', v_shard.shard_names[2]) into v_changed;
         continue when not v_fill and not v_changed;
@@ -735,7 +737,7 @@ $function$;
 -- stream_tables.bag in the spec. Reads its sources, shop_internal.bag_rows, shop_internal.bag_changes.
 create function shop_internal.bag_check(out missing bigint, out extra bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -792,8 +794,8 @@ end;
 $function$;
 insert into shop.pgt_stream_tables (pgt_name, pgt_schema, query, refresh_mode, effective_mode, schedule, refresh_function, check_function)
 values (
-    'bag', 'shop', 'SELECT status, amount, customer_id FROM orders WHERE status IS DISTINCT FROM ''void''', 'differential', 'differential',
-        interval '1 seconds',
+    'bag', 'shop', 'SELECT status, amount, customer_id FROM public.orders WHERE status IS DISTINCT FROM ''void''', 'differential',
+        'differential', interval '1 seconds',
     'shop_internal.bag_refresh', 'shop_internal.bag_check'
 );
 
@@ -807,7 +809,6 @@ create table shop_internal.pairs_changes (
 select create_distributed_table('shop_internal.pairs_changes', 'key', colocate_with => 'public.orders');
 
 -- The rows of stream table pairs, on the shards of its sources. From stream_tables.pairs in the spec.
-set local search_path = pg_catalog, public, shop, pg_temp;
 create table shop_internal.pairs_rows as
 select q.*, null::uuid as __row
 from (
@@ -817,7 +818,6 @@ FROM big a, big b, public.customers
 WHERE a.customer_id = b.customer_id AND customers.id = b.customer_id AND a.id < b.id
 ) q
 with no data;
-set local search_path to default;
 alter table shop_internal.pairs_rows alter __row set not null;
 alter table shop_internal.pairs_rows add primary key (k, __row);
 select create_distributed_table('shop_internal.pairs_rows', 'k', colocate_with => 'public.orders');
@@ -835,7 +835,7 @@ from shop_internal.pairs_rows r;
 -- Reads its sources; writes shop_internal.pairs_rows, shop_internal.pairs_changes.
 create function shop_internal.pairs_refresh(out inserted bigint, out deleted bigint, out filled bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -933,7 +933,7 @@ $function$;
 -- stream_tables.pairs in the spec. Reads its sources, shop_internal.pairs_rows, shop_internal.pairs_changes.
 create function shop_internal.pairs_check(out missing bigint, out extra bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -1014,16 +1014,14 @@ create table shop_internal.either_changes (
 select create_distributed_table('shop_internal.either_changes', 'key', colocate_with => 'public.orders');
 
 -- The rows of stream table either, on the shards of its sources. From stream_tables.either in the spec.
-set local search_path = pg_catalog, public, shop, pg_temp;
 create table shop_internal.either_rows as
 select q.*, null::uuid as __row
 from (
-SELECT DISTINCT customer_id, region FROM orders
+SELECT DISTINCT customer_id, region FROM public.orders
 UNION ALL
-SELECT id, region FROM customers
+SELECT id, region FROM public.customers
 ) q
 with no data;
-set local search_path to default;
 alter table shop_internal.either_rows alter __row set not null;
 alter table shop_internal.either_rows add primary key (customer_id, __row);
 select create_distributed_table('shop_internal.either_rows', 'customer_id', colocate_with => 'public.orders');
@@ -1041,7 +1039,7 @@ from shop_internal.either_rows r;
 -- Reads its sources; writes shop_internal.either_rows, shop_internal.either_changes.
 create function shop_internal.either_refresh(out inserted bigint, out deleted bigint, out filled bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -1067,7 +1065,7 @@ begin
             'shop_internal.either_rows', 'shop_internal.either_changes', null, 'public.orders', 'public.customers'
         ]::regclass[]) s loop
         perform pg_advisory_xact_lock(hashtext('shop_internal.either_rows'), (v_shard.shard_id % 2147483647)::int4);
-        v_shape := shop_internal.pgt_shape('either', v_shard.shard_names, 2, '490a0051057cc194');
+        v_shape := shop_internal.pgt_shape('either', v_shard.shard_names, 2, '728840f136359d8f');
         v_fill := v_shape is distinct from obj_description(v_shard.shard_names[1]::regclass, 'pg_class');
         execute format('select exists (select from %s)', v_shard.shard_names[2]) into v_changed;
         continue when not v_fill and not v_changed;
@@ -1138,7 +1136,7 @@ $function$;
 -- stream_tables.either in the spec. Reads its sources, shop_internal.either_rows, shop_internal.either_changes.
 create function shop_internal.either_check(out missing bigint, out extra bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -1201,9 +1199,9 @@ end;
 $function$;
 insert into shop.pgt_stream_tables (pgt_name, pgt_schema, query, refresh_mode, effective_mode, schedule, refresh_function, check_function)
 values (
-    'either', 'shop', 'SELECT DISTINCT customer_id, region FROM orders
+    'either', 'shop', 'SELECT DISTINCT customer_id, region FROM public.orders
 UNION ALL
-SELECT id, region FROM customers', 'auto', 'differential', interval '1 seconds',
+SELECT id, region FROM public.customers', 'auto', 'differential', interval '1 seconds',
     'shop_internal.either_refresh', 'shop_internal.either_check'
 );
 
@@ -1217,16 +1215,14 @@ create table shop_internal.groups_changes (
 select create_distributed_table('shop_internal.groups_changes', 'key', colocate_with => 'public.customers');
 
 -- The rows of stream table groups, on the shards of its sources. From stream_tables.groups in the spec.
-set local search_path = pg_catalog, public, shop, pg_temp;
 create table shop_internal.groups_rows as
 select q.*, null::uuid as __row
 from (
 SELECT c.id, t.orders, c.name
-FROM customers c
-JOIN (SELECT customer_id, count(*) AS orders FROM orders GROUP BY 1 HAVING count(*) > 2) t ON t.customer_id = c.id
+FROM public.customers c
+JOIN (SELECT customer_id, count(*) AS orders FROM public.orders GROUP BY 1 HAVING count(*) > 2) t ON t.customer_id = c.id
 ) q
 with no data;
-set local search_path to default;
 alter table shop_internal.groups_rows alter __row set not null;
 alter table shop_internal.groups_rows add primary key (id, __row);
 select create_distributed_table('shop_internal.groups_rows', 'id', colocate_with => 'public.customers');
@@ -1244,7 +1240,7 @@ from shop_internal.groups_rows r;
 -- Reads its sources; writes shop_internal.groups_rows, shop_internal.groups_changes.
 create function shop_internal.groups_refresh(out inserted bigint, out deleted bigint, out filled bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -1270,7 +1266,7 @@ begin
             'shop_internal.groups_rows', 'shop_internal.groups_changes', null, 'public.customers', 'public.orders'
         ]::regclass[]) s loop
         perform pg_advisory_xact_lock(hashtext('shop_internal.groups_rows'), (v_shard.shard_id % 2147483647)::int4);
-        v_shape := shop_internal.pgt_shape('groups', v_shard.shard_names, 2, '3d33e1b5e11be743');
+        v_shape := shop_internal.pgt_shape('groups', v_shard.shard_names, 2, 'bc24be2d780e275d');
         v_fill := v_shape is distinct from obj_description(v_shard.shard_names[1]::regclass, 'pg_class');
         execute format('select exists (select from %s)', v_shard.shard_names[2]) into v_changed;
         continue when not v_fill and not v_changed;
@@ -1341,7 +1337,7 @@ $function$;
 -- stream_tables.groups in the spec. Reads its sources, shop_internal.groups_rows, shop_internal.groups_changes.
 create function shop_internal.groups_check(out missing bigint, out extra bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -1405,8 +1401,8 @@ $function$;
 insert into shop.pgt_stream_tables (pgt_name, pgt_schema, query, refresh_mode, effective_mode, schedule, refresh_function, check_function)
 values (
     'groups', 'shop', 'SELECT c.id, t.orders, c.name
-FROM customers c
-JOIN (SELECT customer_id, count(*) AS orders FROM orders GROUP BY 1 HAVING count(*) > 2) t ON t.customer_id = c.id', 'auto',
+FROM public.customers c
+JOIN (SELECT customer_id, count(*) AS orders FROM public.orders GROUP BY 1 HAVING count(*) > 2) t ON t.customer_id = c.id', 'auto',
     'differential', interval '1 seconds',
     'shop_internal.groups_refresh', 'shop_internal.groups_check'
 );
@@ -1421,15 +1417,13 @@ create table shop_internal.noted_changes (
 select create_distributed_table('shop_internal.noted_changes', 'key', colocate_with => 'public.notes');
 
 -- The rows of stream table noted, on the shards of its sources. From stream_tables.noted in the spec.
-set local search_path = pg_catalog, public, shop, pg_temp;
 create table shop_internal.noted_rows as
 select q.*, null::uuid as __row
 from (
 SELECT n.customer_id, min(n.id) AS first, count(*) AS notes
-FROM notes n GROUP BY n.customer_id
+FROM public.notes n GROUP BY n.customer_id
 ) q
 with no data;
-set local search_path to default;
 alter table shop_internal.noted_rows alter __row set not null;
 alter table shop_internal.noted_rows add primary key (customer_id, __row);
 select create_distributed_table('shop_internal.noted_rows', 'customer_id', colocate_with => 'public.notes');
@@ -1447,7 +1441,7 @@ from shop_internal.noted_rows r;
 -- Reads its sources; writes shop_internal.noted_rows, shop_internal.noted_changes.
 create function shop_internal.noted_refresh(out inserted bigint, out deleted bigint, out filled bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -1473,7 +1467,7 @@ begin
             'shop_internal.noted_rows', 'shop_internal.noted_changes', null, 'public.notes'
         ]::regclass[]) s loop
         perform pg_advisory_xact_lock(hashtext('shop_internal.noted_rows'), (v_shard.shard_id % 2147483647)::int4);
-        v_shape := shop_internal.pgt_shape('noted', v_shard.shard_names, 1, '4cbc79aae1a52650');
+        v_shape := shop_internal.pgt_shape('noted', v_shard.shard_names, 1, 'f4ec20d7480b9117');
         v_fill := v_shape is distinct from obj_description(v_shard.shard_names[1]::regclass, 'pg_class');
         execute format('select exists (select from %s)', v_shard.shard_names[2]) into v_changed;
         continue when not v_fill and not v_changed;
@@ -1539,7 +1533,7 @@ $function$;
 -- stream_tables.noted in the spec. Reads its sources, shop_internal.noted_rows, shop_internal.noted_changes.
 create function shop_internal.noted_check(out missing bigint, out extra bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -1598,21 +1592,19 @@ $function$;
 insert into shop.pgt_stream_tables (pgt_name, pgt_schema, query, refresh_mode, effective_mode, schedule, refresh_function, check_function)
 values (
     'noted', 'shop', 'SELECT n.customer_id, min(n.id) AS first, count(*) AS notes
-FROM notes n GROUP BY n.customer_id', 'auto', 'differential', interval '1 seconds',
+FROM public.notes n GROUP BY n.customer_id', 'auto', 'differential', interval '1 seconds',
     'shop_internal.noted_refresh', 'shop_internal.noted_check'
 );
 
 -- The rows of stream table regions_in_full, of which each node has a copy. From stream_tables.regions_in_full in the spec.
-set local search_path = pg_catalog, public, shop, pg_temp;
 create table shop_internal.regions_in_full_rows as
 select q.*, null::uuid as __row
 from (
 SELECT r.region, r.name, count(o.id) AS orders, sum(o.amount) AS amount, row_number() OVER (ORDER BY r.region) AS no
-FROM regions r LEFT JOIN orders o ON o.region = r.region
+FROM public.regions r LEFT JOIN public.orders o ON o.region = r.region
 GROUP BY r.region, r.name
 ) q
 with no data;
-set local search_path to default;
 alter table shop_internal.regions_in_full_rows alter __row set not null;
 alter table shop_internal.regions_in_full_rows add primary key (__row);
 select create_reference_table('shop_internal.regions_in_full_rows');
@@ -1628,7 +1620,7 @@ from shop_internal.regions_in_full_rows r;
 -- but not with a query.
 create function shop_internal.regions_in_full_refresh(out inserted bigint, out deleted bigint, out filled bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -1646,7 +1638,7 @@ begin
         select q.*, row(q.region, q.name, q.orders, q.amount, q.no)::text as __hash
         from (
 SELECT r.region, r.name, count(o.id) AS orders, sum(o.amount) AS amount, row_number() OVER (ORDER BY r.region) AS no
-FROM regions r LEFT JOIN orders o ON o.region = r.region
+FROM public.regions r LEFT JOIN public.orders o ON o.region = r.region
 GROUP BY r.region, r.name
         ) q
     ) q;
@@ -1675,7 +1667,7 @@ $function$;
 -- shop_internal.regions_in_full_rows.
 create function shop_internal.regions_in_full_check(out missing bigint, out extra bigint)
     language plpgsql
-    set search_path = pg_catalog, public, shop, pg_temp
+    set search_path = pg_catalog, pg_temp
     set timezone from current
     set datestyle from current
     set intervalstyle from current
@@ -1690,7 +1682,7 @@ begin
         select q.*, row(q.region, q.name, q.orders, q.amount, q.no)::text as __hash
         from (
 SELECT r.region, r.name, count(o.id) AS orders, sum(o.amount) AS amount, row_number() OVER (ORDER BY r.region) AS no
-FROM regions r LEFT JOIN orders o ON o.region = r.region
+FROM public.regions r LEFT JOIN public.orders o ON o.region = r.region
 GROUP BY r.region, r.name
         ) q
     ) q;
@@ -1715,7 +1707,7 @@ insert into shop.pgt_stream_tables (pgt_name, pgt_schema, query, refresh_mode, e
 values (
     'regions_in_full', 'shop', 'SELECT r.region, r.name, count(o.id) AS orders, sum(o.amount) AS amount, row_number() OVER (ORDER BY '
         'r.region) AS no
-FROM regions r LEFT JOIN orders o ON o.region = r.region
+FROM public.regions r LEFT JOIN public.orders o ON o.region = r.region
 GROUP BY r.region, r.name', 'full', 'full', interval '5 seconds',
     'shop_internal.regions_in_full_refresh', 'shop_internal.regions_in_full_check'
 );
@@ -1859,38 +1851,42 @@ create trigger shop_log_delete
     execute function shop_internal.pgt_capture('customer_id', 'shop_internal.noted_changes');
 
 -- Does the background work: refreshes of stream tables. Call it on the coordinator, as often as the shortest schedule says.
--- Writes all tables of the extension, each in a transaction of its own.
+-- Writes all tables of the extension, each in a transaction of its own, so that every name has its schema instead of a SET clause.
 create procedure shop.tick()
     language plpgsql
 as $procedure$
 declare
-    v_now timestamptz := clock_timestamp(); -- Citus wants no volatile function in a write
+    v_now pg_catalog.timestamptz := pg_catalog.clock_timestamp(); -- Citus wants no volatile function in a write
     v_table record;
-    v_error text;
-    v_detail text;
+    v_error pg_catalog.text;
+    v_detail pg_catalog.text;
 begin
     for v_table in
         select t.pgt_schema, t.pgt_name, t.last_try_at
         from shop.pgt_stream_tables t
-        where t.last_try_at is null or t.last_try_at <= clock_timestamp() - t.schedule * 0.9 -- the jitter of ticks skips none
+        -- the jitter of ticks skips none
+        where t.last_try_at is null or t.last_try_at operator(pg_catalog.<=)
+            (pg_catalog.clock_timestamp() operator(pg_catalog.-) (t.schedule operator(pg_catalog.*) 0.9))
         order by t.last_try_at nulls first
     loop
         update shop.pgt_stream_tables t
-        set last_try_at = clock_timestamp()
-        where t.pgt_schema = v_table.pgt_schema and t.pgt_name = v_table.pgt_name and t.last_try_at is not distinct from
-            v_table.last_try_at;
+        set last_try_at = pg_catalog.clock_timestamp()
+        where t.pgt_schema operator(pg_catalog.=) v_table.pgt_schema and t.pgt_name operator(pg_catalog.=) v_table.pgt_name
+          and (t.last_try_at operator(pg_catalog.=) v_table.last_try_at or t.last_try_at is null and v_table.last_try_at is null);
         continue when not found; -- another session is at it
         commit;
         v_error := null;
         begin
-            perform shop_internal.pgt_on_nodes(format('%I.%I', v_table.pgt_schema, v_table.pgt_name), false);
+            perform shop_internal.pgt_on_nodes(pg_catalog.format('%I.%I', v_table.pgt_schema, v_table.pgt_name), false);
         exception when others then
             get stacked diagnostics v_error = message_text, v_detail = pg_exception_detail;
         end;
         if v_error is not null then
             update shop.pgt_stream_tables t
-            set consecutive_errors = t.consecutive_errors + 1, last_error = left(concat_ws(': ', v_error, nullif(v_detail, '')), 1000)
-            where t.pgt_schema = v_table.pgt_schema and t.pgt_name = v_table.pgt_name;
+            set consecutive_errors = t.consecutive_errors operator(pg_catalog.+) 1,
+                last_error = pg_catalog.left(v_error operator(pg_catalog.||) case when v_detail operator(pg_catalog.=) '' then '' else ': '
+                    operator(pg_catalog.||) v_detail end, 1000)
+            where t.pgt_schema operator(pg_catalog.=) v_table.pgt_schema and t.pgt_name operator(pg_catalog.=) v_table.pgt_name;
         end if;
         commit;
     end loop;
@@ -1907,3 +1903,9 @@ end;
 $do$;
 grant usage on schema shop, shop_internal to grafana;
 grant select on shop.pgt_stream_tables to grafana;
+
+do $do$
+begin
+    perform pg_catalog.set_config('search_path', pg_catalog.current_setting('sluice.search_path'), true);
+end;
+$do$;

@@ -16,12 +16,12 @@ create table shop.order_events (
     source       text,
     aggregate_id text,
     payload      jsonb       not null,
-    received_at  timestamptz not null default clock_timestamp(), -- so that messages of one statement keep their order
+    received_at  timestamptz not null default pg_catalog.clock_timestamp(), -- so that messages of one statement keep their order
     processed_at timestamptz,
     error        text,
     retry_count  int4        not null default 0,
     trace_id     text,
-    available_at timestamptz not null default clock_timestamp()
+    available_at timestamptz not null default pg_catalog.clock_timestamp()
 ) with (
     ttl_expiration_expression = 'case when processed_at is not null then processed_at + interval ''72 hours''
         when retry_count >= 3 then available_at + interval ''720 hours'' end',
@@ -39,7 +39,7 @@ create view shop.order_events_pending as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
        i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from shop.order_events i
-where i.processed_at is null and i.retry_count < 3 and i.available_at <= statement_timestamp();
+where i.processed_at is null and i.retry_count < 3 and i.available_at <= pg_catalog.statement_timestamp();
 
 -- Dead letters of inbox order_events: messages that failed 3 times.
 create view shop.order_events_dlq as
@@ -51,10 +51,10 @@ where i.processed_at is null and i.retry_count >= 3;
 -- Messages of inbox order_events per event type, of those that are kept. Reads the whole table.
 create view shop.order_events_stats as
 select i.event_type,
-       count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
-       count(*) filter (where i.processed_at is not null) as processed,
-       count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
-       round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
+       pg_catalog.count(*) filter (where i.processed_at is not null) as processed,
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
+       pg_catalog.round(pg_catalog.avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
 from shop.order_events i
 group by i.event_type;
 
@@ -68,12 +68,12 @@ create table app.journal (
     source       text,
     aggregate_id text,
     payload      jsonb       not null,
-    received_at  timestamptz not null default clock_timestamp(), -- so that messages of one statement keep their order
+    received_at  timestamptz not null default pg_catalog.clock_timestamp(), -- so that messages of one statement keep their order
     processed_at timestamptz,
     error        text,
     retry_count  int4        not null default 0,
     trace_id     text,
-    available_at timestamptz not null default clock_timestamp()
+    available_at timestamptz not null default pg_catalog.clock_timestamp()
 ) with (
     ttl_expiration_expression = 'processed_at + interval ''72 hours''',
     ttl_job_cron = '@hourly'
@@ -93,7 +93,7 @@ create view app.journal_pending as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
        i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from app.journal i
-where i.processed_at is null and i.retry_count < 5 and i.available_at <= statement_timestamp();
+where i.processed_at is null and i.retry_count < 5 and i.available_at <= pg_catalog.statement_timestamp();
 
 -- Dead letters of inbox journal: messages that failed 5 times.
 create view app.journal_dlq as
@@ -105,10 +105,10 @@ where i.processed_at is null and i.retry_count >= 5;
 -- Messages of inbox journal per event type, of those that are kept. Reads the whole table.
 create view app.journal_stats as
 select i.event_type,
-       count(*) filter (where i.processed_at is null and i.retry_count < 5) as pending,
-       count(*) filter (where i.processed_at is not null) as processed,
-       count(*) filter (where i.processed_at is null and i.retry_count >= 5) as dead_letter,
-       round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count < 5) as pending,
+       pg_catalog.count(*) filter (where i.processed_at is not null) as processed,
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count >= 5) as dead_letter,
+       pg_catalog.round(pg_catalog.avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
 from app.journal i
 group by i.event_type;
 
@@ -126,18 +126,18 @@ create table shop.registrations (
     source       text,
     aggregate_id text,
     payload      jsonb       not null,
-    received_at  timestamptz not null default clock_timestamp(), -- so that messages of one statement keep their order
+    received_at  timestamptz not null default pg_catalog.clock_timestamp(), -- so that messages of one statement keep their order
     processed_at timestamptz,
     error        text,
     retry_count  int4        not null default 0,
     trace_id     text,
-    available_at timestamptz not null default clock_timestamp(),
-    sequence_no  bigint      not null default nextval('shop.pgt_registrations_sequence_no'),
-    tag          varchar(64) generated always as (left((payload->>'jurisdiction')::text, 64)) stored,
+    available_at timestamptz not null default pg_catalog.clock_timestamp(),
+    sequence_no  bigint      not null default pg_catalog.nextval('shop.pgt_registrations_sequence_no'),
+    tag          varchar(64) generated always as (pg_catalog.left((payload->>'jurisdiction')::text, 64)) stored,
     status       text        not null generated always as (
         case when processed_at is not null then 'processed' when retry_count > 0 then 'failed' else 'pending' end
     ) stored,
-    updated_at   timestamptz not null default clock_timestamp()
+    updated_at   timestamptz not null default pg_catalog.clock_timestamp()
 ) with (
     ttl_expiration_expression = 'processed_at + interval ''72 hours''',
     ttl_job_cron = '@hourly'
@@ -160,7 +160,7 @@ create view shop.registrations_pending as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
        i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from shop.registrations i
-where i.processed_at is null and i.retry_count < 3 and i.available_at <= statement_timestamp();
+where i.processed_at is null and i.retry_count < 3 and i.available_at <= pg_catalog.statement_timestamp();
 
 -- Dead letters of inbox registrations: messages that failed 3 times.
 create view shop.registrations_dlq as
@@ -172,10 +172,10 @@ where i.processed_at is null and i.retry_count >= 3;
 -- Messages of inbox registrations per event type, of those that are kept. Reads the whole table.
 create view shop.registrations_stats as
 select i.event_type,
-       count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
-       count(*) filter (where i.processed_at is not null) as processed,
-       count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
-       round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
+       pg_catalog.count(*) filter (where i.processed_at is not null) as processed,
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
+       pg_catalog.round(pg_catalog.avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
 from shop.registrations i
 group by i.event_type;
 
@@ -193,18 +193,18 @@ create table shop.notes (
     source       text,
     aggregate_id text,
     payload      jsonb       not null,
-    received_at  timestamptz not null default clock_timestamp(), -- so that messages of one statement keep their order
+    received_at  timestamptz not null default pg_catalog.clock_timestamp(), -- so that messages of one statement keep their order
     processed_at timestamptz,
     error        text,
     retry_count  int4        not null default 0,
     trace_id     text,
-    available_at timestamptz not null default clock_timestamp(),
-    sequence_no  bigint      not null default nextval('shop.pgt_notes_sequence_no'),
+    available_at timestamptz not null default pg_catalog.clock_timestamp(),
+    sequence_no  bigint      not null default pg_catalog.nextval('shop.pgt_notes_sequence_no'),
     tag          varchar(64),
     status       text        not null generated always as (
         case when processed_at is not null then 'processed' when retry_count > 0 then 'failed' else 'pending' end
     ) stored,
-    updated_at   timestamptz not null default clock_timestamp()
+    updated_at   timestamptz not null default pg_catalog.clock_timestamp()
 ) with (
     ttl_expiration_expression = 'processed_at + interval ''72 hours''',
     ttl_job_cron = '@hourly'
@@ -221,7 +221,7 @@ create view shop.notes_pending as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
        i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
 from shop.notes i
-where i.processed_at is null and i.retry_count < 3 and i.available_at <= statement_timestamp();
+where i.processed_at is null and i.retry_count < 3 and i.available_at <= pg_catalog.statement_timestamp();
 
 -- Dead letters of inbox notes: messages that failed 3 times.
 create view shop.notes_dlq as
@@ -233,10 +233,10 @@ where i.processed_at is null and i.retry_count >= 3;
 -- Messages of inbox notes per event type, of those that are kept. Reads the whole table.
 create view shop.notes_stats as
 select i.event_type,
-       count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
-       count(*) filter (where i.processed_at is not null) as processed,
-       count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
-       round(avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count < 3) as pending,
+       pg_catalog.count(*) filter (where i.processed_at is not null) as processed,
+       pg_catalog.count(*) filter (where i.processed_at is null and i.retry_count >= 3) as dead_letter,
+       pg_catalog.round(pg_catalog.avg(extract(epoch from i.processed_at - i.received_at))::numeric, 6) as avg_processing_time_sec
 from shop.notes i
 group by i.event_type;
 
@@ -246,8 +246,8 @@ group by i.event_type;
 -- Ids of unique_rowid() are unique and grow with the time; they are no sequence, in which publishers would wait for each other.
 -- Row-level TTL deletes events in the hour after their time; a changefeed that is behind still delivers them.
 create table shop.outbox_shop_events (
-    id           int8        not null default unique_rowid() primary key,
-    created_at   timestamptz not null default now(),
+    id           int8        not null default pg_catalog.unique_rowid() primary key,
+    created_at   timestamptz not null default pg_catalog.now(),
     event_type   text        not null,
     aggregate_id text,
     payload      jsonb       not null,
@@ -292,22 +292,24 @@ begin
 
     if p_inbox = 'order_events' then
         insert into shop.order_events (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
-        values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, coalesce(p_available_at, clock_timestamp()))
+        values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
+            coalesce(p_available_at, pg_catalog.clock_timestamp()))
         on conflict (event_id) do nothing
         returning true into v_stored;
     elsif p_inbox = 'journal' then
         insert into app.journal (event_type, payload, source, aggregate_id, trace_id, available_at)
-        values (p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, coalesce(p_available_at, clock_timestamp()))
+        values (p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, coalesce(p_available_at, pg_catalog.clock_timestamp()))
         on conflict (event_id) do nothing
         returning true into v_stored;
     elsif p_inbox = 'registrations' then
         insert into shop.registrations (event_type, payload, source, aggregate_id, trace_id, available_at)
-        values (p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, coalesce(p_available_at, clock_timestamp()))
+        values (p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, coalesce(p_available_at, pg_catalog.clock_timestamp()))
         on conflict (event_id) do nothing
         returning true into v_stored;
     elsif p_inbox = 'notes' then
         insert into shop.notes (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
-        values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, coalesce(p_available_at, clock_timestamp()))
+        values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id,
+            coalesce(p_available_at, pg_catalog.clock_timestamp()))
         on conflict (event_id) do nothing
         returning true into v_stored;
     else
@@ -329,7 +331,7 @@ create function shop.inbox_pending(p_inbox text, p_limit int4 default 100)
 as $function$
 declare
     v_inbox text := coalesce(p_inbox, '<null>');
-    v_now   timestamptz := statement_timestamp();
+    v_now   timestamptz := pg_catalog.statement_timestamp();
 begin
     if p_limit is null or p_limit < 0 then
         raise exception using errcode = '22023', message = 'p_limit must be zero or more',
@@ -390,7 +392,7 @@ create function shop.inbox_claim(p_inbox text, p_limit int4 default 1)
 as $function$
 declare
     v_inbox text := coalesce(p_inbox, '<null>');
-    v_now   timestamptz := statement_timestamp();
+    v_now   timestamptz := pg_catalog.statement_timestamp();
 begin
     if p_limit is null or p_limit < 0 then
         raise exception using errcode = '22023', message = 'p_limit must be zero or more',
@@ -455,7 +457,7 @@ declare
 begin
     if p_inbox = 'order_events' then
         update shop.order_events i
-        set processed_at = clock_timestamp()
+        set processed_at = pg_catalog.clock_timestamp()
         where i.event_id = p_event_id and i.processed_at is null
         returning true into v_marked;
         if v_marked is null then
@@ -463,7 +465,7 @@ begin
         end if;
     elsif p_inbox = 'journal' then
         update app.journal i
-        set processed_at = clock_timestamp()
+        set processed_at = pg_catalog.clock_timestamp()
         where i.event_id = p_event_id and i.processed_at is null
         returning true into v_marked;
         if v_marked is null then
@@ -471,7 +473,7 @@ begin
         end if;
     elsif p_inbox = 'registrations' then
         update shop.registrations i
-        set processed_at = clock_timestamp(), updated_at = clock_timestamp()
+        set processed_at = pg_catalog.clock_timestamp(), updated_at = pg_catalog.clock_timestamp()
         where i.event_id = p_event_id and i.processed_at is null
         returning true into v_marked;
         if v_marked is null then
@@ -479,7 +481,7 @@ begin
         end if;
     elsif p_inbox = 'notes' then
         update shop.notes i
-        set processed_at = clock_timestamp(), updated_at = clock_timestamp()
+        set processed_at = pg_catalog.clock_timestamp(), updated_at = pg_catalog.clock_timestamp()
         where i.event_id = p_event_id and i.processed_at is null
         returning true into v_marked;
         if v_marked is null then
@@ -514,8 +516,8 @@ begin
     if p_inbox = 'order_events' then
         update shop.order_events i
         set retry_count = i.retry_count + 1,
-            error = left(p_error, 1000),
-            available_at = clock_timestamp() + least(300::float8, 1::float8 * power(2::float8, least(i.retry_count, 60)::float8)) *
+            error = pg_catalog.left(p_error, 1000),
+            available_at = pg_catalog.clock_timestamp() + least(300::float8, 1::float8 * 2::float8 ^ least(i.retry_count, 60)::float8) *
                 interval '1 second'
         where i.event_id = (
             select f.event_id
@@ -530,7 +532,7 @@ begin
     elsif p_inbox = 'journal' then
         update app.journal i
         set retry_count = i.retry_count + 1,
-            error = left(p_error, 1000)
+            error = pg_catalog.left(p_error, 1000)
         where i.event_id = (
             select f.event_id
             from app.journal f
@@ -544,9 +546,9 @@ begin
     elsif p_inbox = 'registrations' then
         update shop.registrations i
         set retry_count = i.retry_count + 1,
-            error = left(p_error, 1000),
-            updated_at = clock_timestamp(),
-            available_at = clock_timestamp() + least(300::float8, 1::float8 * power(2::float8, least(i.retry_count, 60)::float8)) *
+            error = pg_catalog.left(p_error, 1000),
+            updated_at = pg_catalog.clock_timestamp(),
+            available_at = pg_catalog.clock_timestamp() + least(300::float8, 1::float8 * 2::float8 ^ least(i.retry_count, 60)::float8) *
                 interval '1 second'
         where i.event_id = (
             select f.event_id
@@ -561,9 +563,9 @@ begin
     elsif p_inbox = 'notes' then
         update shop.notes i
         set retry_count = i.retry_count + 1,
-            error = left(p_error, 1000),
-            updated_at = clock_timestamp(),
-            available_at = clock_timestamp() + least(300::float8, 1::float8 * power(2::float8, least(i.retry_count, 60)::float8)) *
+            error = pg_catalog.left(p_error, 1000),
+            updated_at = pg_catalog.clock_timestamp(),
+            available_at = pg_catalog.clock_timestamp() + least(300::float8, 1::float8 * 2::float8 ^ least(i.retry_count, 60)::float8) *
                 interval '1 second'
         where i.event_id = (
             select f.event_id
@@ -608,7 +610,7 @@ create function shop.replay_inbox_messages(
 as $function$
 declare
     v_inbox text := coalesce(p_inbox, '<null>');
-    v_now   timestamptz := clock_timestamp();
+    v_now   timestamptz := pg_catalog.clock_timestamp();
     v_count int8;
 begin
     if (p_event_ids is null) = (p_event_type is null) then
@@ -624,7 +626,7 @@ begin
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
         )
-        select count(*) into v_count from replayed;
+        select pg_catalog.count(*) into v_count from replayed;
     elsif p_inbox = 'journal' then
         with replayed as (
             update app.journal i
@@ -633,7 +635,7 @@ begin
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
         )
-        select count(*) into v_count from replayed;
+        select pg_catalog.count(*) into v_count from replayed;
     elsif p_inbox = 'registrations' then
         with replayed as (
             update shop.registrations i
@@ -642,7 +644,7 @@ begin
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
         )
-        select count(*) into v_count from replayed;
+        select pg_catalog.count(*) into v_count from replayed;
     elsif p_inbox = 'notes' then
         with replayed as (
             update shop.notes i
@@ -651,7 +653,7 @@ begin
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
         )
-        select count(*) into v_count from replayed;
+        select pg_catalog.count(*) into v_count from replayed;
     else
         raise exception using errcode = '42704', message = 'inbox not found: ' || v_inbox,
             detail = 'Extension shop has no inbox of this name.',
@@ -672,7 +674,7 @@ declare
     v_outbox text := coalesce(p_outbox, '<null>');
     v_id     int8;
 begin
-    if p_event_type is null or p_payload is null or jsonb_typeof(p_headers) is distinct from 'object' then
+    if p_event_type is null or p_payload is null or pg_catalog.jsonb_typeof(p_headers) is distinct from 'object' then
         raise exception using errcode = '22023', message =
             'p_event_type and p_payload must not be null, and p_headers must be a JSON object',
             detail = 'Outbox ' || v_outbox || '.', hint = 'An event has a type, a payload, and headers by name.';
