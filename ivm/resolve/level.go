@@ -27,9 +27,8 @@ type outerAggregate struct {
 
 // Forms of places: of an aggregate that belongs to a query around, and of a SELECT to which such aggregates belong.
 const (
-	outerCall           = "outer aggregate"
-	outerOwner          = "groups"
-	ownerWithoutTargets = "groups without columns" // begins where the SELECT in its FROM does
+	outerCall  = "outer aggregate"
+	outerOwner = "groups"
 )
 
 // fromClause is the clause of LATERAL subqueries.
@@ -229,12 +228,34 @@ func (r *resolver) placeOf(e sqltext.Expr, form string) place {
 	return place{r.viewed(), e.At(), form}
 }
 
-// ownerPlace is where a SELECT stands, told from one in its FROM that begins at the same position.
+// ownerPlace is where a SELECT stands. One without a list begins where the first SELECT in its FROM does: how many of them do is part of its place.
 func (r *resolver) ownerPlace(q *sqltext.Select) place {
-	if len(q.Targets) == 0 {
-		return place{r.viewed(), q.Pos, ownerWithoutTargets}
+	at := place{r.viewed(), q.Pos, outerOwner}
+	for ; q != nil && len(q.Targets) == 0; q = firstIn(q) {
+		at.form += " around"
 	}
-	return place{r.viewed(), q.Pos, outerOwner}
+	return at
+}
+
+// firstIn is the SELECT with which the FROM clause of another begins; nil if it begins with something else.
+func firstIn(q *sqltext.Select) *sqltext.Select {
+	if len(q.From) == 0 {
+		return nil
+	}
+	from := q.From[0]
+	for join, ok := from.(*sqltext.JoinRef); ok; join, ok = from.(*sqltext.JoinRef) {
+		from = join.Left
+	}
+	sub, ok := from.(*sqltext.SubqueryRef)
+	if !ok {
+		return nil
+	}
+	in := sub.Query
+	for set, ok := in.(*sqltext.SetOp); ok; set, ok = in.(*sqltext.SetOp) {
+		in = set.Left
+	}
+	first, _ := in.(*sqltext.Select)
+	return first
 }
 
 // viewed is the view whose query is being resolved; nil for the query itself.
