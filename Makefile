@@ -3,10 +3,12 @@
 SHELL := /bin/bash -o pipefail
 
 # Two packages at a time for each processor, as tests wait, too, and each package has servers of its own. No vet, which has a step of its own.
-# -count=1: what a test says of a server is not worth keeping. What is printed of a test that fails ends after 200 lines.
-GO_TEST = go test -json -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -count=1 -timeout $(TIMEOUT)
+# -w: without debugging information, a test binary is linked in half the time.
+# -count=1: what a test says of a server is not worth keeping. TIMES=1 prints where the processor time went.
+GO_TEST = $(BRIEF) go test -json -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -ldflags=-w -count=1 -timeout $(TIMEOUT)
 TIMEOUT := 60m
-BRIEF = | go run ./tests/brief
+GOLANGCI := v2.15.0
+BRIEF = go run ./tests/brief $(if $(TIMES),-times)
 
 # First, so that nothing waits for them alone in the end.
 LONGEST := ./tests/upgrade ./tests/live ./tests/oracle ./tests/live/groups ./tests/live/coverage
@@ -56,36 +58,40 @@ test: deps ## vet, and run all tests, long rows and dbt apart, in 20 minutes of 
 	go vet ./... && cd tests/migrations && go vet .
 	@$(MAKE) --no-print-directory -j3 test-packages test-contract test-migrations
 
+.PHONY: lint
+lint: ## run golangci-lint, staticcheck among its linters; it compiles for a minute the first time
+	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI) run --timeout 20m
+
 .PHONY: test-packages
 test-packages:
-	@$(GO_TEST) -skip '$(CONTRACT)' $(LONGEST) $(PACKAGES) $(BRIEF)
+	@$(GO_TEST) -skip '$(CONTRACT)' $(LONGEST) $(PACKAGES)
 
 .PHONY: test-contract
 test-contract: deps ## run the scripts of tests/live, and of other targets
-	@$(GO_TEST) -run '$(CONTRACT)' ./tests/live ./tests/cockroach ./tests/citus $(BRIEF)
+	@$(GO_TEST) -run '$(CONTRACT)' ./tests/live ./tests/cockroach ./tests/citus
 
 .PHONY: test-migrations
 test-migrations: ## run the generated migrations under migration tools, whose tests are a module of their own
-	@(cd tests/migrations && go test -json -vet=off -count=1 -timeout $(TIMEOUT) .) $(BRIEF)
+	@$(BRIEF) go test -C tests/migrations -json -vet=off -count=1 -timeout $(TIMEOUT) .
 
 .PHONY: test-brokers
 test-brokers:
 	@.ci/deps-relay
-	@$(GO_TEST) $$(go list ./... | grep -E '$(BROKERS)') $(BRIEF)
-	@$(ON_KAFKA) $(BRIEF)
+	@$(GO_TEST) $$(go list ./... | grep -E '$(BROKERS)')
+	@$(ON_KAFKA)
 
 .PHONY: test-relay
 test-relay: deps ## run the tests of the relay, also with Kafka, Redis, RabbitMQ and Mosquitto, which it installs (on Debian), and with queues of clouds, whose clients compile for minutes
 	@.ci/deps-relay
-	@$(GO_TEST) ./cmd/internal/relay/... ./tests/relay $(BRIEF)
-	@$(ON_KAFKA) $(BRIEF)
-	@$(GO_TEST) -tags clouds ./cmd/internal/relay/cloud $(BRIEF)
+	@$(GO_TEST) ./cmd/internal/relay/... ./tests/relay
+	@$(ON_KAFKA)
+	@$(GO_TEST) -tags clouds ./cmd/internal/relay/cloud
 
 .PHONY: test-ui
 test-ui: deps ## show the page of sluice ui in a headless Chromium, which it installs (on Debian)
 	@.ci/deps-ui
 	@go vet -tags browser ./tests/ui
-	@$(GO_TEST) -tags browser ./tests/ui $(BRIEF)
+	@$(GO_TEST) -tags browser ./tests/ui
 
 .PHONY: images
 images: deps ## take the pictures of docs/images of the page of sluice ui
@@ -94,14 +100,14 @@ images: deps ## take the pictures of docs/images of the page of sluice ui
 
 .PHONY: test-ops
 test-ops: deps ## hold dashboards, alerts, exporters and manifests against Grafana, Prometheus, Compose and Kubernetes, in a module of their own
-	@(cd tests/ops && go vet . && go test -json -vet=off -count=1 -timeout $(TIMEOUT) .) $(BRIEF)
+	@go vet -C tests/ops . && $(BRIEF) go test -C tests/ops -json -vet=off -count=1 -timeout $(TIMEOUT) .
 
 .PHONY: test-fast
 test-fast: export SLUICE_TEST_FAST = 1
 test-fast: ## run what needs Go and one PostgreSQL alone, in 2 minutes; installs nothing
 	@.ci/fast
-	@$(GO_TEST) $$(go list ./... | grep -v '/tests/\|/internal/sandbox$$\|/relay/mqtt$$\|/relay/rabbitmq$$\|/relay/redis$$') ./tests/house ./tests/script ./tests/brief $(BRIEF)
-	@$(GO_TEST) -run '$(FAST_TESTS)' $(FAST) $(BRIEF)
+	@$(GO_TEST) $$(go list ./... | grep -v '/tests/\|/internal/sandbox$$\|/relay/mqtt$$\|/relay/rabbitmq$$\|/relay/redis$$') ./tests/house ./tests/script ./tests/brief
+	@$(GO_TEST) -run '$(FAST_TESTS)' $(FAST)
 	@echo "not run: what needs pg_cron, pgbouncer, dbt, Sqitch, Java, Kafka, Redis, RabbitMQ or Mosquitto, plpgsql_check where it is missing, and what takes long (make test)"
 
 .PHONY: test-all
@@ -112,30 +118,30 @@ test-all: ## run all tests, with long rows (all pairs of versions, many kills, 1
 
 .PHONY: test-matrix
 test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
-	@SLUICE_TEST_MATRIX=1 $(GO_TEST) ./cmd/internal/sandbox $(BRIEF)
+	@SLUICE_TEST_MATRIX=1 $(GO_TEST) ./cmd/internal/sandbox
 	@for major in $(MAJORS); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GO_TEST) $(SERVER_TESTS) $(BRIEF) || exit 1; \
+		SLUICE_TEST_PG=$$major $(GO_TEST) $(SERVER_TESTS) || exit 1; \
 	done
 
 .PHONY: test-versions
 test-versions: deps ## run what shows most on the versions beside 15, in minutes
 	@for major in $(ENDS); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(END_TESTS)' ./tests/upgrade ./tests/live ./tests/isolation ./tests/live/commands ./tests/live/sources ./tests/live/roles ./tests/traps $(BRIEF) || exit 1; \
+		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(END_TESTS)' ./tests/upgrade ./tests/live ./tests/isolation ./tests/live/commands ./tests/live/sources ./tests/live/roles ./tests/traps || exit 1; \
 	done
 	@for major in $(BETWEEN); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(BETWEEN_TESTS)' ./tests/live ./tests/live/commands ./tests/live/sources $(BRIEF) || exit 1; \
+		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(BETWEEN_TESTS)' ./tests/live ./tests/live/commands ./tests/live/sources || exit 1; \
 	done
 
 .PHONY: test-cron
 test-cron: deps ## prove the jobs with a pg_cron that knows seconds, which is built from its repository
-	@bin=$$(.ci/pg-cron) && SLUICE_PG_BIN=$$bin $(GO_TEST) ./tests/cron $(BRIEF)
+	@bin=$$(.ci/pg-cron) && SLUICE_PG_BIN=$$bin $(GO_TEST) ./tests/cron
 
 .PHONY: test-citus
 test-citus: deps ## prove target citus on a coordinator and two workers of a Citus that is built from its repository, or from CITUS_SRC
-	@bin=$$(.ci/citus) && go vet -tags citus ./tests/citus && SLUICE_PG_BIN=$$bin $(GO_TEST) -tags citus ./tests/citus $(BRIEF)
+	@bin=$$(.ci/citus) && go vet -tags citus ./tests/citus && SLUICE_PG_BIN=$$bin $(GO_TEST) -tags citus ./tests/citus
 
 .PHONY: bench-citus
 bench-citus: deps ## measure target citus with 1, 2 and 4 workers on this machine
@@ -144,7 +150,7 @@ bench-citus: deps ## measure target citus with 1, 2 and 4 workers on this machin
 .PHONY: test-dbt
 test-dbt: deps ## run the generated dbt packages with dbt, which comes from PyPI into the user's cache directory
 	@.ci/dbt >/dev/null
-	@$(GO_TEST) ./tests/dbt $(BRIEF)
+	@$(GO_TEST) ./tests/dbt
 
 SOAK := 2h
 

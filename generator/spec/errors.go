@@ -231,7 +231,7 @@ func outOfRange(at diag.Pos, name, value string, r rules) diag.Error {
 	return diag.Error{Pos: at, Code: "out-of-range", Message: fmt.Sprintf("%q is %s, but must be %s", name, value, expectedNumber(r))}
 }
 
-func notLiteral(at diag.Pos, name string, n *yaml.Node) diag.Error {
+func notLiteral(at diag.Pos, name string) diag.Error {
 	return diag.Error{Pos: at, Code: "not-literal", Message: fmt.Sprintf("%q must be a literal block, so that errors in it can be shown at their place", name),
 		Hint: fmt.Sprintf("write %q and the SQL indented below it, or use %q", name+": |", name+"_file:")}
 }

@@ -103,7 +103,7 @@ func (q *Query) read(d *decoder, n *yaml.Node, f field) {
 	switch {
 	case !d.scalar(n, f, "SQL in a literal block", "!!str"):
 	case n.Style&yaml.LiteralStyle == 0:
-		d.errs.Add(notLiteral(q.At, f.name, n))
+		d.errs.Add(notLiteral(q.At, f.name))
 	case strings.TrimSpace(n.Value) == "":
 		d.errs.Add(emptyText(q.At, f.name))
 	default:

@@ -82,10 +82,6 @@ func unnested(e sqltext.Expr) []sqltext.Expr {
 	return all
 }
 
-func (r *resolver) made(name string, shape catalog.Shape) column {
-	return column{name, r.newColumn(algebra.Info{Name: name}, of(shape))}
-}
-
 // columnOf is a column of a function in FROM, of a type.
 func (r *resolver) columnOf(name, typ string, shape catalog.Shape) column {
 	info := algebra.Info{Name: name, Type: typ, Equality: r.catalog.Equality(typ), Varied: !sqltext.IsExact(typ)}

@@ -71,7 +71,7 @@ func (r *resolver) group(q *sqltext.Select, node algebra.Node, s *scope, targets
 	g := &grouper{resolver: r, values: &joining{resolver: r, scope: s, rows: &joining{resolver: r, scope: s, from: node}}, scope: s, node: &algebra.Aggregate{Input: node}}
 	g.by = g.setsOf(q, s, targets)
 	g.node.Global = len(g.by) == 1 && len(g.by[0]) == 0
-	having, early := g.having(q, s)
+	having, early := g.having(q)
 	if len(early) > 0 {
 		g.node.Input = &algebra.Filter{Input: node, Conds: early}
 	}
@@ -110,7 +110,7 @@ func (g *grouper) sorted(q *sqltext.Select, s *scope) {
 
 // having resolves HAVING into conditions on groups and on rows. PostgreSQL moves what calls no aggregate below the groups, so that nothing is
 // computed of rows which it leaves out; the one group that is made of any rows has it above, too.
-func (g *grouper) having(q *sqltext.Select, s *scope) (groups, rows []algebra.Scalar) {
+func (g *grouper) having(q *sqltext.Select) (groups, rows []algebra.Scalar) {
 	written := q.Having.Conjuncts()
 	grouped := slices.ContainsFunc(q.Group, func(item sqltext.Grouping) bool { return slices.ContainsFunc(item.Exprs, g.tells) })
 	var bound []algebra.Scalar

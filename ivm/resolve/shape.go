@@ -60,7 +60,7 @@ func (r *resolver) shape(e sqltext.Expr, s *scope) catalog.Shape {
 	}
 	switch form.Kind {
 	case sqltext.RowForm:
-		return r.shapeOfList(form.Parts, s)
+		return r.shapeOfList(form.Parts)
 	case sqltext.ArrayForm:
 		return r.same(form.Parts, s).Array()
 	case sqltext.ElementForm:
@@ -111,7 +111,7 @@ func (r *resolver) shapeOfSubquery(sub sqltext.Subquery, s *scope) catalog.Shape
 }
 
 // shapeOfList is the row of a list of expressions.
-func (r *resolver) shapeOfList(list []sqltext.Expr, s *scope) catalog.Shape {
+func (r *resolver) shapeOfList(list []sqltext.Expr) catalog.Shape {
 	if slices.ContainsFunc(list, sqltext.Expr.Star) {
 		return catalog.Shape{}
 	}

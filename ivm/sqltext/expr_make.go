@@ -49,10 +49,14 @@ func Compare(op Operator, l, r Expr) Expr {
 	return Expr{pg_query.MakeAExprNode(pg_query.A_Expr_Kind_AEXPR_OP, name, l.node, r.node, -1)}
 }
 
-// IsFalse, IsNotFalse and IsNotTrue return e with the test of that name.
-func IsFalse(e Expr) Expr    { return tested(e, pg_query.BoolTestType_IS_FALSE) }
+// IsFalse is e IS FALSE.
+func IsFalse(e Expr) Expr { return tested(e, pg_query.BoolTestType_IS_FALSE) }
+
+// IsNotFalse is e IS NOT FALSE.
 func IsNotFalse(e Expr) Expr { return tested(e, pg_query.BoolTestType_IS_NOT_FALSE) }
-func IsNotTrue(e Expr) Expr  { return tested(e, pg_query.BoolTestType_IS_NOT_TRUE) }
+
+// IsNotTrue is e IS NOT TRUE.
+func IsNotTrue(e Expr) Expr { return tested(e, pg_query.BoolTestType_IS_NOT_TRUE) }
 
 func tested(e Expr, test pg_query.BoolTestType) Expr {
 	return Expr{&pg_query.Node{Node: &pg_query.Node_BooleanTest{BooleanTest: &pg_query.BooleanTest{

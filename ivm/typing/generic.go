@@ -80,9 +80,10 @@ func (g *generics) take(want, typ string) bool {
 		g.unknown, g.unknownCommon = g.unknown || !compatible, g.unknownCommon || compatible
 		return true
 	}
-	element, ok := typ, true
+	element := typ
 	switch family {
 	case "array", "range", "multirange":
+		var ok bool
 		if element, ok = g.below(family, g.Catalog.BaseType(typ)); !ok {
 			return false
 		}

@@ -325,7 +325,7 @@ func (s *relayStage) ages(ctx context.Context, conn *nats.Conn, to string) (ages
 	if err != nil {
 		return nil, err
 	}
-	defer subscription.Unsubscribe()
+	defer func() { _ = subscription.Unsubscribe() }()
 	err = connected(ctx, s.dsn, func(db *pgx.Conn) error {
 		time.Sleep(time.Second) // it has started
 		began := time.Now()

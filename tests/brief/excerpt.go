@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// beginning and end are how many lines of a test are kept from its first and from its last.
-const beginning, end = 120, 79
+// beginning and end are how many lines of a test are kept from its first and from its last: what failed stands last.
+const beginning, end = 6, 33
 
 // excerpt is the beginning and the end of what a test prints.
 type excerpt struct {
@@ -27,7 +27,7 @@ func (x *excerpt) add(line string) {
 	}
 }
 
-// print prints at most 200 lines.
+// print prints at most 40 lines.
 func (x *excerpt) print(out io.Writer) {
 	last, left := x.last, x.left
 	if more := len(last) - end; more > 0 {

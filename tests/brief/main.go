@@ -1,5 +1,7 @@
-// Command brief reads what go test -json writes and prints one line for each package, and at most 200 lines for each test that failed. It fails if
-// one did.
+// Command brief runs go test -json and prints one line for each package, and of each test that failed at most 40 lines and how to run it alone. It fails
+// if one did. With -times it also prints where the processor time went.
+//
+//	brief [-times] go test -json …
 package main
 
 import (
@@ -8,17 +10,61 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"regexp"
 	"strings"
 )
 
 func main() {
-	failed, err := summarize(os.Stdin, os.Stdout)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+	args := os.Args[1:]
+	var spent *times
+	switch {
+	case len(args) > 1 && args[0] == executed:
+		os.Exit(execute(args[1:]))
+	case len(args) > 1 && args[0] == "-times":
+		args = args[1:]
+		spent = &times{tests: map[string]float64{}}
 	}
-	if failed || err != nil {
+	if len(args) == 0 {
+		fmt.Fprintln(os.Stderr, "usage: brief [-times] go test -json …")
+		os.Exit(2)
+	}
+	if err := run(args, spent); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// run runs the go command and prints what it says in brief. An error says no more than that tests failed, where that was printed.
+func run(args []string, spent *times) error {
+	if spent != nil {
+		var err error
+		if args, err = spent.begin(args); err != nil {
+			return err
+		}
+		defer spent.remove()
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	failed, err := summarize(out, os.Stdout, spent)
+	if waited := cmd.Wait(); err == nil && failed {
+		err = fmt.Errorf("tests failed")
+	} else if err == nil {
+		err = waited
+	}
+	if spent != nil {
+		if told := spent.print(os.Stdout, cmd.ProcessState); err == nil {
+			err = told
+		}
+	}
+	return err
 }
 
 // event is a line of go test -json; see go doc test2json.
@@ -30,8 +76,8 @@ type event struct {
 // name distinguishes tests, and the output of a package outside of any.
 type name struct{ pkg, test string }
 
-// summarize prints what happened. What is no event, such as a word of the go command's own, is printed as it is.
-func summarize(in io.Reader, out io.Writer) (failed bool, err error) {
+// summarize prints what happened, and notes how long tests took. What is no event, such as a word of the go command's own, is printed as it is.
+func summarize(in io.Reader, out io.Writer, spent *times) (failed bool, err error) {
 	said := map[name]*excerpt{}
 	lines := bufio.NewReader(in)
 	for {
@@ -43,6 +89,9 @@ func summarize(in io.Reader, out io.Writer) (failed bool, err error) {
 			fmt.Fprint(out, line)
 		case handle(out, said, e):
 			failed = true
+		}
+		if spent != nil {
+			spent.took(e)
 		}
 		if err == io.EOF {
 			return failed, nil
@@ -76,6 +125,9 @@ func handle(out io.Writer, said map[name]*excerpt, e event) bool {
 			said[key].print(out)
 			delete(said, key)
 		}
+		if e.Test != "" {
+			fmt.Fprintf(out, "    alone: %s\n", alone(e.Package, e.Test))
+		}
 		if e.Test == "" {
 			fmt.Fprintf(out, "FAIL  %7.1fs  %s\n", e.Elapsed, e.Package)
 		}
@@ -96,4 +148,13 @@ func line(e event, said *excerpt) string {
 		}
 	}
 	return text
+}
+
+// alone is the command that runs one test.
+func alone(pkg, test string) string {
+	parts := strings.Split(test, "/")
+	for n, part := range parts {
+		parts[n] = "^" + regexp.QuoteMeta(part) + "$"
+	}
+	return fmt.Sprintf("go test -count=1 -run '%s' %s", strings.Join(parts, "/"), pkg)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAFailingTestPrintsAtMost200Lines(t *testing.T) {
+func TestAFailingTestPrintsAtMost40Lines(t *testing.T) {
 	var in strings.Builder
 	say := func(action, test, text string) {
 		fmt.Fprintf(&in, "{\"Action\":%q,\"Package\":\"p\",\"Test\":%q,\"Output\":%q,\"Elapsed\":1}\n", action, test, text)
@@ -20,12 +20,13 @@ func TestAFailingTestPrintsAtMost200Lines(t *testing.T) {
 	say("output", "", "FAIL\n")
 	say("fail", "", "")
 	var out strings.Builder
-	failed, err := summarize(strings.NewReader(in.String()), &out)
+	failed, err := summarize(strings.NewReader(in.String()), &out, nil)
 	if err != nil || !failed {
 		t.Errorf("failed: %v, error: %v", failed, err)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 202 || lines[119] != "line 119" || lines[120] != "    [801 lines are left out]" || lines[199] != "line 999" || lines[201] != "FAIL      1.0s  p" {
+	if len(lines) != 43 || lines[5] != "line 5" || lines[6] != "    [961 lines are left out]" || lines[39] != "line 999" ||
+		lines[40] != "    alone: go test -count=1 -run '^TestBad$' p" || lines[42] != "FAIL      1.0s  p" {
 		t.Errorf("%d lines:\n%s", len(lines), out.String())
 	}
 }
@@ -37,7 +38,7 @@ func TestPackagesThatPass(t *testing.T) {
 {"Action":"skip","Package":"q","Elapsed":0}
 `
 	var out strings.Builder
-	failed, err := summarize(strings.NewReader(in), &out)
+	failed, err := summarize(strings.NewReader(in), &out, nil)
 	want := "a word of the go command\nok        2.5s  p\nnot run: what needs pg_cron\n"
 	if err != nil || failed || out.String() != want {
 		t.Errorf("failed: %v, error: %v\n%s", failed, err, out.String())

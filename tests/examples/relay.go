@@ -71,7 +71,7 @@ func (r *Relay) Run(ctx context.Context) {
 		}
 		if time.Since(beat) > 20*time.Second { // polls that find nothing leave no trace
 			beat = time.Now()
-			r.DB.Exec(work, `select events.consumer_heartbeat($1, $2)`, r.Group, r.Consumer)
+			_, _ = r.DB.Exec(work, `select events.consumer_heartbeat($1, $2)`, r.Group, r.Consumer)
 		}
 		r.rest(ctx, r.Pause)
 	}
@@ -121,7 +121,7 @@ func (r *Relay) hold(ctx context.Context, lease int64) (stop func()) {
 			case <-done:
 				return
 			case <-time.After(r.Lease / 3):
-				r.DB.Exec(ctx, `select events.extend_lease($1, $2, $3, $4), events.consumer_heartbeat($1, $2)`, r.Group, r.Consumer, int(r.Lease.Seconds()), lease)
+				_, _ = r.DB.Exec(ctx, `select events.extend_lease($1, $2, $3, $4), events.consumer_heartbeat($1, $2)`, r.Group, r.Consumer, int(r.Lease.Seconds()), lease)
 			}
 		}
 	}()

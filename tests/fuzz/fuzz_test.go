@@ -17,6 +17,7 @@ import (
 	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
 // modes are the refresh modes that are tried.
@@ -41,7 +42,9 @@ create table parted1 partition of parted for values from ('2024-01-01') to ('202
 // FuzzQuery gives the generator a query in each mode.
 func FuzzQuery(f *testing.F) {
 	for i, q := range queriesOf(f) {
-		f.Add(q, byte(i))
+		if pgtest.Chosen(i, 5) {
+			f.Add(q, byte(i))
+		}
 	}
 	f.Fuzz(func(t *testing.T, query string, mode byte) {
 		generate(t, t.TempDir(), spell(modes[int(mode)%len(modes)], query), schema)

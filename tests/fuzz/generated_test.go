@@ -15,7 +15,7 @@ import (
 // TestGenerated gives the generator the oracle's schemas and queries in random modes, as they are and with pieces of them exchanged.
 func TestGenerated(t *testing.T) {
 	dir := t.TempDir()
-	for seed := range count(t, 150) {
+	for seed := range count(t, 40) {
 		random := rand.New(rand.NewPCG(uint64(seed), 1))
 		c := cases.Generate(uint64(seed), cases.Options{Views: 4, Steps: 1, All: seed%2 == 0})
 		var text strings.Builder

@@ -14,7 +14,7 @@ func TestWoven(t *testing.T) {
 		return strings.Contains(q, ";") || strings.Contains(q, "--") || len(q) > 400 || strings.TrimSpace(q) == ""
 	})
 	dir := t.TempDir()
-	for seed := range count(t, 250) {
+	for seed := range count(t, 100) {
 		random := rand.New(rand.NewPCG(uint64(seed), 2))
 		query := woven(random, all, 2)
 		if random.IntN(5) == 0 {

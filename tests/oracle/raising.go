@@ -14,7 +14,7 @@ func (p *Place) raising(ctx context.Context, c *cases.Case, item int) ([]string,
 	}
 	for n, i := range c.Items() {
 		if n <= item && i.Kind != cases.Check && p.Major >= i.Since {
-			t.do(ctx, i)
+			_ = t.do(ctx, i)
 		}
 	}
 	var raising []string

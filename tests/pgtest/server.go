@@ -20,6 +20,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/ivm"
+	"github.com/pgsluice/sluice/tests/pgtest/spent"
 )
 
 // Owner is the role that owns test databases. It is no superuser.
@@ -35,6 +36,9 @@ func Main(m *testing.M) {
 	ivm.VerifyPasses()
 	commandtest.InMemory()
 	code := m.Run()
+	if spent.Wanted() {
+		noteTimes()
+	}
 	commandtest.Cleanup()
 	os.Exit(code)
 }
@@ -55,7 +59,13 @@ func start() (*commandtest.Server, error) {
 	if err := nearWrap(ctx, s); err != nil {
 		return nil, err
 	}
-	return s, equip(ctx, s)
+	if err := equip(ctx, s); err != nil {
+		return nil, err
+	}
+	started.Lock()
+	defer started.Unlock()
+	started.servers = append(started.servers, s)
+	return s, nil
 }
 
 // Server returns the server of the test: that which all tests of this binary
@@ -80,6 +90,10 @@ func options(install commandtest.Install) commandtest.ServerOptions {
 		opts.Settings["cron.database_name"] = CronDatabase
 		opts.Settings["cron.host"] = "" // by the socket that the server's environment names
 	}
+	if spent.Wanted() && install.HasLibrary("pg_stat_statements") {
+		opts.Preload = append(opts.Preload, "pg_stat_statements")
+		opts.Settings["pg_stat_statements.max"], opts.Settings["pg_stat_statements.track_planning"] = "100000", "on"
+	}
 	return opts
 }
 
@@ -92,6 +106,11 @@ func equip(ctx context.Context, s *commandtest.Server) error {
 	defer conn.Close(ctx)
 	if _, err := conn.Exec(ctx, "create role "+Owner+" login"); err != nil {
 		return err
+	}
+	if spent.Wanted() && s.HasLibrary("pg_stat_statements") {
+		if _, err := conn.Exec(ctx, "create extension if not exists pg_stat_statements"); err != nil {
+			return err
+		}
 	}
 	if !s.HasLibrary("pg_cron") {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// Variable, in the environment of the test binary, makes it the program.
+// Variable is what makes a test binary the program, in its environment.
 const Variable = "SLUICE_TEST_PROGRAM"
 
 // Main is pgtest.Main for packages whose tests start the program.

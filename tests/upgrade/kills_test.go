@@ -78,7 +78,7 @@ func (k *killing) often(t *testing.T, kill func(t *testing.T, from, to int, how 
 	t.Helper()
 	kills, err := strconv.Atoi(os.Getenv("SLUICE_TEST_KILLS"))
 	if err != nil {
-		kills = 4
+		kills = 2
 		if pgtest.Long() {
 			kills = 20
 		}

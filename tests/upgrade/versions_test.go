@@ -134,7 +134,7 @@ func later(versions int) [][2]int {
 	return pairs
 }
 
-// somePairs are the pairs of neighbours and five others, chosen by SLUICE_TEST_SEED; with SLUICE_TEST_LONG=1 they are all.
+// somePairs are the pairs of neighbours and two others, chosen by SLUICE_TEST_SEED; with SLUICE_TEST_LONG=1 they are all.
 func somePairs(t *testing.T, pairs [][2]int) [][2]int {
 	t.Helper()
 	if pgtest.Long() {
@@ -150,7 +150,7 @@ func somePairs(t *testing.T, pairs [][2]int) [][2]int {
 	}
 	random := rand.New(rand.NewPCG(seed(t), 5))
 	random.Shuffle(len(far), func(i, j int) { far[i], far[j] = far[j], far[i] })
-	return append(near, far[:min(5, len(far))]...)
+	return append(near, far[:min(2, len(far))]...)
 }
 
 // seed is SLUICE_TEST_SEED.

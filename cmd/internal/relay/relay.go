@@ -172,6 +172,3 @@ func (r *Relay) allEnded() bool {
 func sameProcess(a, b *config.Relay) bool {
 	return a.Database == b.Database && a.Schema == b.Schema && a.Listen == b.Listen
 }
-
-// errNoDatabase is the error of a pipeline that needs the relay's database where none is given.
-var errNoDatabase = errors.New("no database: set database: in the configuration, --dsn or DATABASE_URL")

@@ -114,8 +114,8 @@ func newestNpm(ctx context.Context, major int) (string, error) {
 // older compares versions of the form 18.4.0-beta.17.
 func older(a, b string) bool {
 	var x, y [4]int
-	fmt.Sscanf(a, "%d.%d.%d-beta.%d", &x[0], &x[1], &x[2], &x[3])
-	fmt.Sscanf(b, "%d.%d.%d-beta.%d", &y[0], &y[1], &y[2], &y[3])
+	_, _ = fmt.Sscanf(a, "%d.%d.%d-beta.%d", &x[0], &x[1], &x[2], &x[3])
+	_, _ = fmt.Sscanf(b, "%d.%d.%d-beta.%d", &y[0], &y[1], &y[2], &y[3])
 	for i := range x {
 		if x[i] != y[i] {
 			return x[i] < y[i]

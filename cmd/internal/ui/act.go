@@ -26,14 +26,14 @@ func acting(body func(context.Context, target) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		if err != nil || media != "application/json" || r.Header.Get(action) == "" || !isOwn(r) {
-			fail(w, http.StatusForbidden, "only the page of this server may ask for actions", "")
+			fail(w, http.StatusForbidden, "only the page of this server may ask for actions")
 			return
 		}
 		var t target
 		decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&t); err != nil || (t.Inbox == "") == (t.Group == "") {
-			fail(w, http.StatusBadRequest, "give an inbox or a group", "")
+			fail(w, http.StatusBadRequest, "give an inbox or a group")
 			return
 		}
 		// What has begun is done also if the visitor goes away.

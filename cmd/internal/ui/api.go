@@ -78,8 +78,8 @@ type failure struct {
 	Kind  string `json:"kind,omitempty"`
 }
 
-func fail(w http.ResponseWriter, code int, message, hint string) {
-	write(w, code, failure{Error: message, Hint: hint})
+func fail(w http.ResponseWriter, code int, message string) {
+	write(w, code, failure{Error: message})
 }
 
 // failAs says what may be shown of an error.

@@ -38,9 +38,9 @@ func (g *guard) wrap(next, login http.Handler) http.Handler {
 		protect(w.Header())
 		switch {
 		case !g.knows(r.Host):
-			fail(w, http.StatusForbidden, "this server does not have the name that the request gives", "")
+			fail(w, http.StatusForbidden, "this server does not have the name that the request gives")
 		case isForeign(r):
-			fail(w, http.StatusForbidden, "the request comes from another site", "")
+			fail(w, http.StatusForbidden, "the request comes from another site")
 		case r.URL.Path == "/login" || isPublic(r.URL.Path):
 			login.ServeHTTP(w, r)
 		case g.admits(r):
@@ -49,7 +49,7 @@ func (g *guard) wrap(next, login http.Handler) http.Handler {
 			http.Redirect(w, r, "/login", http.StatusSeeOther)
 		default:
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			fail(w, http.StatusUnauthorized, "the token is missing or wrong", "")
+			fail(w, http.StatusUnauthorized, "the token is missing or wrong")
 		}
 	})
 }

@@ -61,7 +61,7 @@ func (s *Server) page(w http.ResponseWriter, _ *http.Request) {
 func show(w http.ResponseWriter, code int, name string, data any) {
 	var text bytes.Buffer
 	if err := pages.ExecuteTemplate(&text, name, data); err != nil {
-		fail(w, http.StatusInternalServerError, "the page cannot be made", "")
+		fail(w, http.StatusInternalServerError, "the page cannot be made")
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -54,7 +54,7 @@ func (s *server) newRoles(ctx context.Context, e *generator.Extension) (forget f
 	}
 	return func() {
 		for _, role := range missing {
-			s.outside(ctx, "drop role if exists "+role) // fails where somebody else uses it by now
+			_ = s.outside(ctx, "drop role if exists "+role) // fails where somebody else uses it by now
 		}
 	}, nil
 }

@@ -186,7 +186,7 @@ func optionWord(value *pg_query.Node) string {
 	case *pg_query.Node_String_:
 		return strings.ToLower(v.String_.Sval)
 	case *pg_query.Node_Integer:
-		return string(rune('0' + v.Integer.Ival))
+		return string('0' + v.Integer.Ival)
 	case *pg_query.Node_Boolean:
 		if v.Boolean.Boolval {
 			return "true"

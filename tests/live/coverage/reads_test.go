@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -86,9 +84,8 @@ func (f *file) reads(t *testing.T, n int, counts counted) {
 	db.Exec(t, f.schema+fill(n))
 	f.index(t, db)
 	db.Exec(t, "analyze")
-	seed, _ := strconv.Atoi(os.Getenv("SLUICE_TEST_SEED"))
 	for number, c := range f.constructs {
-		if !c.followedIn(spec.RefreshImmediate) || !pgtest.Long() && number%3 != seed%3 { // each is installed by itself
+		if !c.followedIn(spec.RefreshImmediate) || !pgtest.Chosen(number, 3) { // each is installed by itself
 			continue
 		}
 		conn := db.Connect(t)

@@ -81,8 +81,7 @@ func (c *chaos) publish(ctx context.Context, conn *pgx.Conn, n int) error {
 		err := c.try(ctx, conn, "call publish($1, $2)", c.outbox, keys)
 		var failed *pgconn.PgError
 		if errors.As(err, &failed) && failed.Code == "40001" { // another was faster with what it locks
-			err, keys = c.try(ctx, conn, "rollback"), nil
-			if err != nil {
+			if err := c.try(ctx, conn, "rollback"); err != nil {
 				return err
 			}
 			continue

@@ -119,7 +119,9 @@ func RunFile(t *testing.T, path string, opts Options) {
 		t.Fatal(err)
 	}
 	if golden.Update() {
-		flag.Set("rewrite", "true")
+		if err := flag.Set("rewrite", "true"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	datadriven.RunTest(t, script, env.command)
 	if golden.Update() {

@@ -5,9 +5,7 @@ package planner
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -132,7 +130,7 @@ func TestPlans(t *testing.T) {
 			t.Fatalf("only %d calls: %s", len(calls), strings.Join(calls, "\n"))
 		}
 		for n, plan := range plans {
-			if state == "closed" && !chosen(n) {
+			if state == "closed" && !pgtest.Chosen(n, 2) {
 				continue
 			}
 			t.Run(state+", "+plan, func(t *testing.T) { run(t, db, plan, calls) })
@@ -140,7 +138,7 @@ func TestPlans(t *testing.T) {
 				continue
 			}
 			for m, cost := range costs {
-				if !chosen(n + m) {
+				if !pgtest.Chosen(n+m, 2) {
 					continue
 				}
 				db.Exec(t, alterAll(t, db, cost))
@@ -149,12 +147,6 @@ func TestPlans(t *testing.T) {
 			db.Exec(t, alterAll(t, db, "cost 100"))
 		}
 	}
-}
-
-// chosen reports whether a row of the matrix is tried.
-func chosen(row int) bool {
-	seed, _ := strconv.Atoi(os.Getenv("SLUICE_TEST_SEED"))
-	return pgtest.Long() || (row+seed)%2 == 0
 }
 
 // alterAll says what calling a function costs, of all that may say so.

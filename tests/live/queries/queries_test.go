@@ -62,7 +62,7 @@ func TestQueries(t *testing.T) {
 				}
 				return f.query(t, d.Input)
 			case "keep":
-				rounds := 3
+				rounds := 2
 				if pgtest.Long() {
 					rounds = 6
 				}

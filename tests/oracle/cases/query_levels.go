@@ -13,10 +13,7 @@ func (q *queries) aggregate(s scope) term {
 	}
 	q.levels++
 	defer func() { q.levels-- }()
-	below, ok := q.inSubquery(a, !slices.ContainsFunc(s, term.unqualified))
-	if !ok {
-		return a
-	}
+	below := q.inSubquery(a, !slices.ContainsFunc(s, term.unqualified))
 	q.use("aggregate in subquery")
 	return below
 }
@@ -33,9 +30,9 @@ func readsColumns(a term, s scope) bool {
 
 // inSubquery is a subquery that shows an aggregate of the query around it, or finds its rows by it. One whose columns have no table's name can only stand where no
 // other table is read, so that they are not taken for columns of that.
-func (q *queries) inSubquery(a term, qualified bool) (term, bool) {
+func (q *queries) inSubquery(a term, qualified bool) term {
 	if !qualified || q.chance(40) {
-		return q.alone(a), true
+		return q.alone(a)
 	}
 	m := q.member(0)
 	var alike []term
@@ -43,7 +40,7 @@ func (q *queries) inSubquery(a term, qualified bool) (term, bool) {
 		alike = m.terms.which(func(t term) bool { return t.sort == a.sort || a.sort == "bigint" && t.sort == "int" })
 	}
 	if len(alike) == 0 {
-		return q.alone(a), true
+		return q.alone(a)
 	}
 	t, is := pick(q.random, alike), q.one("=", "<=", ">=", "<>")
 	value := a.node
@@ -54,17 +51,17 @@ func (q *queries) inSubquery(a term, qualified bool) (term, bool) {
 	other := q.builder.aggregate(m.terms)
 	switch n := q.IntN(100); {
 	case n < 45:
-		return term{sort: other.sort, node: format(other.sort, "(select § from § where §)", other.node, m.node, condition)}, true
+		return term{sort: other.sort, node: format(other.sort, "(select § from § where §)", other.node, m.node, condition)}
 	case n < 60:
-		return term{sort: "bigint", node: format("bigint", "(select count(*) filter (where §) from §)", condition, m.node)}, true
+		return term{sort: "bigint", node: format("bigint", "(select count(*) filter (where §) from §)", condition, m.node)}
 	case n < 75:
-		return term{sort: "bool", node: format("bool", "("+q.one("exists", "not exists")+" (select 1 from § where §))", m.node, condition)}, true
+		return term{sort: "bool", node: format("bool", "("+q.one("exists", "not exists")+" (select 1 from § where §))", m.node, condition)}
 	case n < 85 && len(sortOf(t.sort).values) > 0:
-		return term{sort: "bool", node: format("bool", "("+sortOf(t.sort).typed(pick(q.random, sortOf(t.sort).values))+q.one(" in", " not in", " = any")+" (select § from § where §))", t.node.Clone(), m.node, condition)}, true
+		return term{sort: "bool", node: format("bool", "("+sortOf(t.sort).typed(pick(q.random, sortOf(t.sort).values))+q.one(" in", " not in", " = any")+" (select § from § where §))", t.node.Clone(), m.node, condition)}
 	case slices.Contains(sortable, t.sort):
-		return term{sort: t.sort, node: format(t.sort, "(select § from § order by §, 1 limit 1)", t.node.Clone(), m.node, condition)}, true
+		return term{sort: t.sort, node: format(t.sort, "(select § from § order by §, 1 limit 1)", t.node.Clone(), m.node, condition)}
 	}
-	return term{sort: other.sort, node: format(other.sort, "(select § from § having §)", other.node, m.node, format("bool", "(count(*) > 3 or § is not null)", a.node.Clone()))}, true
+	return term{sort: other.sort, node: format(other.sort, "(select § from § having §)", other.node, m.node, format("bool", "(count(*) > 3 or § is not null)", a.node.Clone()))}
 }
 
 // sortable are sorts whose values are the same where neither sorts before the other.

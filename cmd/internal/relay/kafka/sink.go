@@ -70,7 +70,7 @@ func (s *sink) InOrder() {}
 
 // Send produces documents and waits until all in-sync replicas have them.
 func (s *sink) Send(ctx context.Context, documents []*wire.Document) []error {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("Kafka did not confirm documents within %s", s.timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("the broker of Kafka did not confirm documents within %s", s.timeout))
 	defer cancel()
 	errs := s.introduce(ctx, documents)
 	for i, err := range errs {
