@@ -55,8 +55,8 @@ demo: ## start a throw-away PostgreSQL and drive real traffic through inboxes, s
 
 .PHONY: test
 test: deps ## vet, and run all tests, long rows and dbt apart, in 20 minutes of two processors
-	go vet ./... && cd tests/migrations && go vet .
-	@$(MAKE) --no-print-directory -j3 test-packages test-contract test-migrations
+	go vet ./...
+	@$(MAKE) --no-print-directory -j2 test-packages test-contract
 
 .PHONY: lint
 lint: ## run golangci-lint, staticcheck among its linters; it compiles for a minute the first time
@@ -71,8 +71,8 @@ test-contract: deps ## run the scripts of tests/live, and of other targets
 	@$(GO_TEST) -run '$(CONTRACT)' ./tests/live ./tests/cockroach ./tests/citus
 
 .PHONY: test-migrations
-test-migrations: ## run the generated migrations under migration tools, whose tests are a module of their own
-	@$(BRIEF) go test -C tests/migrations -json -vet=off -count=1 -timeout $(TIMEOUT) .
+test-migrations: deps ## run the generated migrations under migration tools, whose tests are a module of their own
+	@go vet -C tests/migrations . && $(BRIEF) go test -C tests/migrations -json -vet=off -count=1 -timeout $(TIMEOUT) .
 
 .PHONY: test-brokers
 test-brokers:
@@ -113,7 +113,7 @@ test-fast: ## run what needs Go and one PostgreSQL alone, in 2 minutes; installs
 .PHONY: test-all
 test-all: ## run all tests, with long rows (all pairs of versions, many kills, 100,000 events, whole matrices), on 14 to 18, with pg_cron and dbt, in hours
 	SLUICE_TEST_LONG=1 $(MAKE) --no-print-directory TIMEOUT=6h test
-	@$(MAKE) --no-print-directory test-matrix test-cron test-dbt
+	@$(MAKE) --no-print-directory test-migrations test-matrix test-cron test-dbt
 	@if [ -n "$$CITUS_SRC" ]; then $(MAKE) --no-print-directory test-citus; else echo "not run: target citus on a cluster (CITUS_SRC=repository make test-citus)"; fi
 
 .PHONY: test-matrix
