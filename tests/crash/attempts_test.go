@@ -97,13 +97,13 @@ func (k *killers) fill() {
 }
 
 // connect waits until the server lets us in.
-func (k *killers) connect() *pgx.Conn {
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		conn, err := pgx.Connect(context.Background(), k.server.DSN("postgres"))
-		if err == nil || time.Now().After(deadline) {
-			return conn
-		}
-	}
+func (k *killers) connect() (conn *pgx.Conn) {
+	pgtest.Becomes(func() bool {
+		var err error
+		conn, err = pgx.Connect(context.Background(), k.server.DSN("postgres"))
+		return err == nil
+	})
+	return conn
 }
 
 // tick lets background work run; its commits also write to disk what the server would otherwise lose of the claims before.

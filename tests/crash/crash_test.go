@@ -114,13 +114,12 @@ func start(t *testing.T, seed uint64, option string) *run {
 }
 
 // connect waits until the server lets us in.
-func (r *run) connect() (*pgx.Conn, error) {
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		conn, err := pgx.Connect(context.Background(), r.server.DSN("postgres"))
-		if err == nil || time.Now().After(deadline) {
-			return conn, err
-		}
-	}
+func (r *run) connect() (conn *pgx.Conn, err error) {
+	pgtest.Becomes(func() bool {
+		conn, err = pgx.Connect(context.Background(), r.server.DSN("postgres"))
+		return err == nil
+	})
+	return conn, err
 }
 
 // go_ repeats a transaction until the test stops, over a new connection after each failure.

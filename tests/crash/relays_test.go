@@ -232,27 +232,23 @@ func (r *relayRun) killAny(all bool) error {
 }
 
 func (r *relayRun) awaitReceived(count int64) {
-	for deadline := time.Now().Add(20 * time.Second); r.received.Load() < count && time.Now().Before(deadline); {
-		time.Sleep(5 * time.Millisecond)
-	}
+	pgtest.Becomes(func() bool { return r.received.Load() >= count })
 }
 
 // awaitIdle waits until nothing is pending and no group is behind.
 func (r *relayRun) awaitIdle() {
 	const idle = "select (select count(*) from pgtrickle.commands_pending) + (select sum(lag_rows) from pgtrickle.pgt_consumer_group_lag) = 0 " +
 		"and (select count(*) from orders) = (select count(*) from pgtrickle.placed)"
-	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	pgtest.Becomes(func() bool {
 		conn, err := r.connect()
 		if err != nil {
-			continue
+			return false
 		}
+		defer conn.Close(context.Background())
 		var is bool
 		err = conn.QueryRow(context.Background(), idle).Scan(&is)
-		conn.Close(context.Background())
-		if err == nil && is {
-			return
-		}
-	}
+		return err == nil && is
+	})
 }
 
 // reckon compares what was acknowledged, what was done, and what the brokers heard.

@@ -78,9 +78,7 @@ func streamKills(t *testing.T, mode string, views chaos.Views) {
 
 // awaitWork waits until so many transactions are done in all: new sessions have plans to make first.
 func (r *streamRun) awaitWork(count int64) {
-	for deadline := time.Now().Add(20 * time.Second); r.worked.Load() < count && time.Now().Before(deadline); {
-		time.Sleep(5 * time.Millisecond)
-	}
+	pgtest.Becomes(func() bool { return r.worked.Load() >= count })
 }
 
 func startStreams(t *testing.T, mode string, views chaos.Views, seed uint64) *streamRun {

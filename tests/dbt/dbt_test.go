@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -303,9 +302,9 @@ func TestAtOnce(t *testing.T) {
 			said[n] = out
 		})
 	}
-	for pgtest.One[int](t, db, "select count(*) from pg_locks where locktype = 'advisory' and not granted") < 2 && !t.Failed() {
-		time.Sleep(50 * time.Millisecond)
-	}
+	pgtest.Becomes(func() bool {
+		return t.Failed() || pgtest.One[int](t, db, "select count(*) from pg_locks where locktype = 'advisory' and not granted") >= 2
+	})
 	if _, err := holder.Exec(t.Context(), "commit"); err != nil {
 		t.Fatal(err)
 	}

@@ -76,11 +76,7 @@ func start(t *testing.T, relays ...*Relay) (stop func()) {
 // until waits for a query to yield true.
 func until(t *testing.T, db pgtest.Querier, sql string) {
 	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !pgtest.One[bool](t, db, sql); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not so after a minute: %s", sql)
-		}
-	}
+	pgtest.UntilTrue(t, db, sql)
 }
 
 const nothingLeft = `select lag_rows = 0 from events.pgt_consumer_group_lag where group_name = 'shipping'`

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -198,14 +197,12 @@ func (r *randomRun) compareClaims(inbox, due string) {
 	if r.keepsWritersOut(inbox) {
 		return
 	}
-	for deadline := time.Now().Add(3 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		want, got := r.claimAll(inbox, due, limit, workers)
-		if slices.Equal(r.claimable(inbox, want, got), got) {
-			return
-		}
-		if time.Now().After(deadline) {
-			r.fail(fmt.Sprintf("claims of %s, limit %d, workers %d\nwant %q\ngot  %q", inbox, limit, workers, want, got))
-		}
+	var want, got []string
+	if !pgtest.Becomes(func() bool {
+		want, got = r.claimAll(inbox, due, limit, workers)
+		return slices.Equal(r.claimable(inbox, want, got), got)
+	}) {
+		r.fail(fmt.Sprintf("claims of %s, limit %d, workers %d\nwant %q\ngot  %q", inbox, limit, workers, want, got))
 	}
 }
 

@@ -73,11 +73,7 @@ insert into pgtrickle.payments (event_id, event_type) select 'old' || i, 't' fro
 // wait waits until a query yields true.
 func wait(t *testing.T, conn *pgx.Conn, sql string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !pgtest.One[bool](t, conn, sql); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never true: %s", sql)
-		}
-	}
+	pgtest.UntilTrue(t, conn, sql)
 }
 
 // compareWithTable compares what is derived from payments, and what can be claimed of it, with the table.

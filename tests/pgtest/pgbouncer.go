@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // bouncerConfig pools transactions: two transactions of a client may run in two
@@ -82,12 +81,10 @@ func startBouncer(t testing.TB, db *Database, cmd *exec.Cmd, dir string, port in
 		cmd.Wait()
 	})
 	socket := filepath.Join(dir, fmt.Sprintf(".s.PGSQL.%d", port))
-	for deadline := time.Now().Add(10 * time.Second); !listens(socket); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			cmd.Process.Kill()
-			cmd.Wait()
-			t.Fatalf("pgbouncer does not listen:\n%s", log.String())
-		}
+	if !Becomes(func() bool { return listens(socket) }) {
+		cmd.Process.Kill()
+		cmd.Wait()
+		t.Fatalf("pgbouncer does not listen:\n%s", log.String())
 	}
 }
 

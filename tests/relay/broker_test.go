@@ -13,6 +13,8 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
 const (
@@ -63,7 +65,7 @@ func (b *broker) kill() {
 // connect waits for the broker.
 func (b *broker) connect() (conn *nats.Conn, js jetstream.JetStream) {
 	var err error
-	eventually(b.t, "the broker answers", func() bool {
+	pgtest.Until(b.t, "the broker answers", func() bool {
 		conn, err = nats.Connect(b.url(), nats.MaxReconnects(-1))
 		return err == nil
 	})

@@ -177,7 +177,7 @@ func (c *chain) handle(ctx context.Context, db *pgx.Conn) error {
 
 // publish retries until it knows that events were published; the server may die under it, and then it looks.
 func (c *chain) publish(from, to int) {
-	eventually(c.t, "events are published", func() bool {
+	pgtest.Until(c.t, "events are published", func() bool {
 		conn, err := commandtest.Connect(c.t.Context(), c.server.DSN("shop"))
 		if err != nil {
 			return false
@@ -244,7 +244,7 @@ func (c *chain) compare(events int) {
 	if n := pgtest.One[int](t, archive, "select count(*) from pgtrickle.paid"); n != events {
 		t.Errorf("%d messages of %d events at the end", n, events)
 	}
-	eventually(t, "the copy of the stream table equals it", func() bool {
+	pgtest.Until(t, "the copy of the stream table equals it", func() bool {
 		return c.copied(archive) == pgtest.One[string](t, ledger, "select coalesce(string_agg(concat_ws(' ', key, n, amount), ',' order by key collate \"C\"), '') from totals")
 	})
 	conn, js := c.broker.connect()

@@ -130,7 +130,7 @@ inboxes: [{name: copies, wire_format: debezium%s}]
 		t.Errorf("check left %d rows", left)
 	}
 	r := start(t, pipelines("relay_consumer", "relay_producer"))
-	eventually(t, "all events are in the inbox", func() bool {
+	pgtest.Until(t, "all events are in the inbox", func() bool {
 		return pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies") == 10
 	})
 	r.stop()

@@ -40,7 +40,7 @@ func TestInboxOnceUnderKills(t *testing.T) {
 		}
 	}
 	total := int64(events / kills * kills)
-	eventually(t, "all events are in the inbox", func() bool {
+	pgtest.Until(t, "all events are in the inbox", func() bool {
 		return pgtest.One[int64](t, to, "select count(*) from pgtrickle.copies") >= total
 	})
 	if got := pgtest.One[int64](t, to, "select count(distinct event_id) from pgtrickle.copies"); got != total {
@@ -51,7 +51,7 @@ func TestInboxOnceUnderKills(t *testing.T) {
 	if got != want {
 		t.Error("what arrived differs from what was published")
 	}
-	eventually(t, "nothing lags", func() bool {
+	pgtest.Until(t, "nothing lags", func() bool {
 		return pgtest.One[int64](t, from, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = 'g'") == 0
 	})
 }
@@ -68,7 +68,7 @@ func TestPoison(t *testing.T) {
 `)
 	publish(t, db, "events", 100)
 	r := start(t, path)
-	eventually(t, "all are settled", func() bool {
+	pgtest.Until(t, "all are settled", func() bool {
 		return pgtest.One[int64](t, db, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = 'g'") == 0
 	})
 	r.stop()
@@ -102,7 +102,7 @@ func TestFormatsRoundTrip(t *testing.T) {
     format: %[2]s
 `, file, format))
 			r := start(t, path)
-			eventually(t, "all events are in the inbox", func() bool {
+			pgtest.Until(t, "all events are in the inbox", func() bool {
 				return pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies") == 53
 			})
 			r.stop()
@@ -136,7 +136,7 @@ func TestDeadLetters(t *testing.T) {
 		return fmt.Sprintf("  - {name: in, from: {file: {path: %s/in}}, to: {inbox: {name: copies}}, dead_letters: {%s}, retry: {first: 10ms, longest: 50ms}, batch: 4}\n", dir, dead)
 	}
 	r := start(t, write(t, db.DSN(), pipeline("inbox: {name: copies}")))
-	eventually(t, "the seventh cannot be put aside", func() bool { return strings.Contains(r.log.String(), "the dead letters do not take an event either") })
+	pgtest.Until(t, "the seventh cannot be put aside", func() bool { return strings.Contains(r.log.String(), "the dead letters do not take an event either") })
 	r.stop()
 	if got := pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies where event_id::integer = 7 or event_id::integer > 10"); got != 0 { // the batch is 7 to 10
 		t.Errorf("%d of the seventh and of those behind its batch were stored", got)

@@ -57,7 +57,7 @@ func TestRunServes(t *testing.T) {
 	}()
 	url := fmt.Sprintf("http://127.0.0.1:%d", port)
 	var text string
-	eventually(t, "the metrics are there", func() bool {
+	pgtest.Until(t, "the metrics are there", func() bool {
 		_, text = get(t, url+"/metrics")
 		return strings.Contains(text, `sluice_stream_table_status{extension="watched",status="active",stream_table="public.sums"} 1`)
 	})
@@ -81,7 +81,7 @@ func TestRunServes(t *testing.T) {
 		t.Errorf("ready: %d", status)
 	}
 	db.SuperExec(t, "alter schema pgtrickle rename to away")
-	eventually(t, "it is not ready without its schema", func() bool {
+	pgtest.Until(t, "it is not ready without its schema", func() bool {
 		status, body := get(t, url+"/readyz")
 		return status == 503 && strings.Contains(body, "watched")
 	})

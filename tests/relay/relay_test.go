@@ -109,7 +109,7 @@ func start(t *testing.T, path string) *running {
 		_ = r.cmd.Wait()
 	}()
 	t.Cleanup(func() { r.end(syscall.SIGTERM) })
-	eventually(t, "the relay has started", func() bool { return strings.Contains(r.log.String(), "msg=started") })
+	pgtest.Until(t, "the relay has started", func() bool { return strings.Contains(r.log.String(), "msg=started") })
 	return r
 }
 
@@ -142,17 +142,6 @@ func (r *running) end(signal syscall.Signal) {
 	if r.t.Failed() {
 		r.t.Logf("%.4000s", r.log.String())
 	}
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	t.Fatalf("within a minute not: %s", what)
 }
 
 // lines are the documents that a relay printed or wrote.

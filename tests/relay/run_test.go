@@ -51,16 +51,16 @@ func TestReload(t *testing.T) {
 		return func() bool { return strings.Contains(r.log.String(), text) }
 	}
 	rewrite(t, path, db.DSN(), "# moved\n"+pipeline("two", "g2", "b")+pipeline("one", "g", "a"))
-	eventually(t, "the second one has started", logged("msg=started pipeline=two"))
+	pgtest.Until(t, "the second one has started", logged("msg=started pipeline=two"))
 	if strings.Contains(r.log.String(), "msg=stopped pipeline=one") {
 		t.Error("a pipeline that did not change was stopped")
 	}
 	rewrite(t, path, db.DSN(), pipeline("one", "g", "c")+"    batch: none\n")
-	eventually(t, "the wrong file is refused", logged("configuration not changed"))
+	pgtest.Until(t, "the wrong file is refused", logged("configuration not changed"))
 	rewrite(t, path, db.DSN(), pipeline("one", "g", "c"))
-	eventually(t, "the second one was stopped", logged("msg=stopped pipeline=two"))
+	pgtest.Until(t, "the second one was stopped", logged("msg=stopped pipeline=two"))
 	publish(t, db, "events", 5)
-	eventually(t, "nothing lags", func() bool {
+	pgtest.Until(t, "nothing lags", func() bool {
 		return pgtest.One[int64](t, db, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = 'g'") == 0
 	})
 	r.stop()
@@ -83,15 +83,15 @@ func TestServes(t *testing.T) {
 			return status == want
 		}
 	}
-	eventually(t, "it is ready", ready(200))
+	pgtest.Until(t, "it is ready", ready(200))
 	publish(t, db, "events", 10)
-	eventually(t, "ten are delivered", func() bool {
+	pgtest.Until(t, "ten are delivered", func() bool {
 		_, text := get(t, url+"/metrics")
 		return strings.Contains(text, `sluice_relay_events_total{outcome="delivered",pipeline="one"} 10`)
 	})
 	db.SuperExec(t, "alter table pgtrickle.pgt_extension rename to away")
 	db.SuperExec(t, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sluice relay' and datname = current_database()")
-	eventually(t, "it is not ready, and says why", func() bool {
+	pgtest.Until(t, "it is not ready, and says why", func() bool {
 		status, text := get(t, url+"/readyz")
 		return status == 503 && strings.Contains(text, "pgt_extension")
 	})
@@ -99,7 +99,7 @@ func TestServes(t *testing.T) {
 		t.Errorf("health: %d", status)
 	}
 	db.SuperExec(t, "alter table pgtrickle.away rename to pgt_extension")
-	eventually(t, "it is ready again", ready(200))
+	pgtest.Until(t, "it is ready again", ready(200))
 	r.stop()
 }
 
@@ -108,13 +108,13 @@ func TestWakes(t *testing.T) {
 	pgtest.Parallel(t)
 	db := database(t)
 	r := start(t, write(t, db.DSN(), "  - name: one\n    from: {outbox: {name: events, group: g, poll_every: 1h}}\n    to: {stdout: }\n"))
-	eventually(t, "it listens", func() bool {
+	pgtest.Until(t, "it listens", func() bool {
 		return pgtest.One[int64](t, db, "select count(*) from pg_stat_activity where query like 'listen%' and datname = current_database() and state = 'idle'") == 1
 	})
 	time.Sleep(100 * time.Millisecond)
 	publish(t, db, "events", 3)
 	db.Exec(t, "call pgtrickle.tick()")
-	eventually(t, "the events are there", func() bool { return strings.Count(r.out.String(), "\n") == 3 })
+	pgtest.Until(t, "the events are there", func() bool { return strings.Count(r.out.String(), "\n") == 3 })
 	r.stop()
 }
 
@@ -125,10 +125,10 @@ func TestStopGivesBack(t *testing.T) {
 	publish(t, db, "events", 20)
 	pipeline := "  - name: one\n    from: {outbox: {name: events, group: g, visibility: 1h, consumer: %s}}\n    to: {%s}\n    stop_within: 1s\n"
 	r := start(t, write(t, db.DSN(), fmt.Sprintf(pipeline, "a", fmt.Sprintf("webhook: {url: 'http://127.0.0.1:%d/'}", freePort(t)))))
-	eventually(t, "it fails", func() bool { return strings.Contains(r.log.String(), "not delivered") })
+	pgtest.Until(t, "it fails", func() bool { return strings.Contains(r.log.String(), "not delivered") })
 	r.stop()
 	other := start(t, write(t, db.DSN(), fmt.Sprintf(pipeline, "b", "stdout: ")))
-	eventually(t, "the events are there", func() bool { return strings.Count(other.out.String(), "\n") == 20 })
+	pgtest.Until(t, "the events are there", func() bool { return strings.Count(other.out.String(), "\n") == 20 })
 	other.stop()
 }
 
@@ -146,7 +146,7 @@ func TestOneFile(t *testing.T) {
 	}
 	r := start(t, write(t, db.DSN(), pipeline("one", "g")+pipeline("two", "g2")))
 	other := start(t, write(t, db.DSN(), pipeline("three", "g")))
-	eventually(t, "nothing lags", func() bool {
+	pgtest.Until(t, "nothing lags", func() bool {
 		return pgtest.One[int64](t, db, "select sum(lag_rows)::bigint from pgtrickle.pgt_consumer_group_lag where group_name in ('g', 'g2')") == 0
 	})
 	other.stop()

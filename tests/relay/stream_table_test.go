@@ -73,7 +73,7 @@ func TestStreamTablePayloads(t *testing.T) {
 					r = appended(t, r, start(t, path))
 				}
 			}
-			eventually(t, "nothing lags", func() bool {
+			pgtest.Until(t, "nothing lags", func() bool {
 				return pgtest.One[int64](t, db, "select sum(lag_rows)::bigint from pgtrickle.pgt_consumer_group_lag") == 0
 			})
 			r.stop()

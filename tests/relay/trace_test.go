@@ -46,7 +46,7 @@ func TestTraces(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "both are in the inbox", func() bool {
+	pgtest.Until(t, "both are in the inbox", func() bool {
 		return pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies") == 2
 	})
 	_ = cmd.Process.Signal(os.Interrupt)

@@ -82,7 +82,7 @@ func TestWebhook(t *testing.T) {
     retry: {first: 5ms, longest: 20ms}
     batch: 50
 `, server.URL, secret)))
-	eventually(t, "all are settled", func() bool {
+	pgtest.Until(t, "all are settled", func() bool {
 		return pgtest.One[int64](t, db, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = 'g'") == 0
 	})
 	r.stop()
@@ -126,7 +126,7 @@ func TestWebhookSource(t *testing.T) {
 `, port, key))
 	}
 	wrong := start(t, send("other"))
-	eventually(t, "wrong signatures are refused", func() bool { return strings.Contains(wrong.log.String(), "401 Unauthorized") })
+	pgtest.Until(t, "wrong signatures are refused", func() bool { return strings.Contains(wrong.log.String(), "401 Unauthorized") })
 	wrong.stop()
 	if got := pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies"); got != 0 {
 		t.Errorf("%d messages with a wrong signature were stored", got)
@@ -134,7 +134,7 @@ func TestWebhookSource(t *testing.T) {
 	sender := start(t, send(secret))
 	receiver.kill()
 	start(t, write(t, to.DSN(), config))
-	eventually(t, "all events are in the inbox", func() bool {
+	pgtest.Until(t, "all events are in the inbox", func() bool {
 		return pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies where event_type = 'order.placed' and aggregate_id like 'k%'") == 200
 	})
 	sender.stop()

@@ -59,11 +59,7 @@ func TestTraps(t *testing.T) {
 	execute(t, pgtest.Connect(t, server.DSN("app", "user=nobody")), trapsSQL)
 
 	pgtest.Connect(t, owner).Exec(t.Context(), "select 1::oid = 'pg_class'::regclass")
-	for deadline := time.Now().Add(time.Minute); !log.has("ERROR:  TRAP operator (oid, regclass)"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("a trap says nothing when it is called")
-		}
-	}
+	pgtest.Until(t, "a trap says so when it is called", func() bool { return log.has("ERROR:  TRAP operator (oid, regclass)") })
 	log.reset()
 	for _, role := range roles {
 		statements(t, server, role, log)
@@ -217,11 +213,9 @@ func serve(t *testing.T, log *serverLog, role, dsn, dir string) {
 // visit waits until the command says where it listens, and reads its pages, each of them twice: what they show may be as of the last look.
 func visit(t *testing.T, what string, talk *syncBuffer) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); served.FindString(talk.String()) == ""; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Errorf("%s listens nowhere: %s", what, talk.String())
-			return
-		}
+	if !pgtest.Becomes(func() bool { return served.MatchString(talk.String()) }) {
+		t.Errorf("%s listens nowhere: %s", what, talk.String())
+		return
 	}
 	address := "http://" + served.FindString(talk.String())
 	for range 2 {

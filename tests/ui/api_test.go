@@ -187,7 +187,7 @@ func TestServerGoesAway(t *testing.T) {
 	s := start(t, db.DSN("password=p4ssword"))
 	get[shownStatus](s, "/api/status")
 	db.SuperExec(t, "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
-	eventually(t, "it reads again", func() bool {
+	pgtest.Until(t, "it reads again", func() bool {
 		answer, text := s.request("GET", "/api/status", "")
 		if answer.StatusCode != 200 && answer.StatusCode != 503 {
 			t.Fatalf("%d %s", answer.StatusCode, text)

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
@@ -113,20 +112,9 @@ func start(t *testing.T, dsn string, args ...string) *site {
 			t.Errorf("%v\n%s", err, s.log.String())
 		}
 	})
-	eventually(t, "it prints its URL", func() bool { return strings.HasSuffix(s.out.String(), "/\n") })
+	pgtest.Until(t, "it prints its URL", func() bool { return strings.HasSuffix(s.out.String(), "/\n") })
 	s.url = strings.TrimSuffix(s.out.String(), "/\n")
 	return s
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	t.Fatalf("within a minute not: %s", what)
 }
 
 // request sends a request; headers are names and values, of which Host is one.

@@ -253,11 +253,7 @@ func (k *killing) begin(t *testing.T, name string, to int, how string) {
 		t.Fatal(err)
 	}
 	watcher := pgtest.Connect(t, k.server.DSN("postgres"))
-	for deadline := time.Now().Add(30 * time.Second); !pgtest.One[bool](t, watcher, "select exists (select from pg_stat_activity where application_name = 'upgrade' and xact_start is not null)"); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("no upgrade began: %s", said.String())
-		}
-	}
+	pgtest.UntilTrue(t, watcher, "select exists (select from pg_stat_activity where application_name = 'upgrade' and xact_start is not null)")
 	time.Sleep(time.Duration(k.rand.Int64N(int64(k.typical * 7 / 4)))) // the random moment; also behind the end, as some upgrades commit last of all
 	if how == "client" {
 		command.Process.Kill()
@@ -277,11 +273,7 @@ func (k *killing) begin(t *testing.T, name string, to int, how string) {
 func (k *killing) quiet(t *testing.T, name string) *pgx.Conn {
 	t.Helper()
 	conn := pgtest.Connect(t, k.server.DSN(name, "user="+pgtest.Owner))
-	for deadline := time.Now().Add(20 * time.Second); pgtest.One[bool](t, conn, "select exists (select from pg_stat_activity where application_name = 'upgrade')"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the killed upgrade still runs")
-		}
-	}
+	pgtest.UntilTrue(t, conn, "select not exists (select from pg_stat_activity where application_name = 'upgrade')")
 	return conn
 }
 

@@ -44,11 +44,7 @@ func TestLocksMeetNoDeadlock(t *testing.T) {
 	upgrading.Go(func() { apply(t, db, versions[1], options) })
 	watch := db.Connect(t)
 	const waits = "select exists (select from pg_stat_activity where application_name <> 'reader' and wait_event_type = 'Lock' and datname = current_database())"
-	for deadline := time.Now().Add(time.Minute); !pgtest.One[bool](t, watch, waits); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the upgrade does not wait for readers")
-		}
-	}
+	pgtest.UntilTrue(t, watch, waits)
 	time.Sleep(1500 * time.Millisecond) // longer than deadlock_timeout: the session that closes a cycle from now on is ended
 	for n, pair := range reads {
 		read(readers[n], pair[1])

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 
 	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
 	"github.com/pgsluice/sluice/tests/program"
 )
 
@@ -40,15 +40,14 @@ func (r *terminal) read() {
 
 func (r *terminal) waitFor(t *testing.T, what string) {
 	t.Helper()
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+	shown := func() bool {
 		r.mu.Lock()
-		shown := strings.Contains(r.text.String(), what)
-		r.mu.Unlock()
-		if shown {
-			return
-		}
+		defer r.mu.Unlock()
+		return strings.Contains(r.text.String(), what)
 	}
-	t.Fatalf("%q was not shown:\n%q", what, r.text.String())
+	if !pgtest.Becomes(shown) {
+		t.Fatalf("%q was not shown:\n%q", what, r.text.String())
+	}
 }
 
 // TestWatch shows a status that changes, and a server that goes away, until q is pressed or the process is asked to end.

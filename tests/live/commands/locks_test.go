@@ -77,10 +77,8 @@ func (u *upgrading) start(args ...string) chan int {
 
 func (u *upgrading) hears(pattern string) {
 	u.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !regexp.MustCompile(pattern).MatchString(u.heard()); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			u.t.Fatalf("it does not say %s, but:\n%s", pattern, u.heard())
-		}
+	if said := regexp.MustCompile(pattern); !pgtest.Becomes(func() bool { return said.MatchString(u.heard()) }) {
+		u.t.Fatalf("it does not say %s, but:\n%s", pattern, u.heard())
 	}
 }
 

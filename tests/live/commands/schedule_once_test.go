@@ -36,16 +36,12 @@ func TestProblemToldOnce(t *testing.T) {
 		return append([]string{}, said...)
 	}
 	await := func(count int) {
-		for len(lines()) < count && ctx.Err() == nil {
-			time.Sleep(10 * time.Millisecond)
-		}
+		pgtest.Becomes(func() bool { return len(lines()) >= count || ctx.Err() != nil })
 	}
 	ticks := func() bool {
 		return pgtest.One[bool](t, db, "select exists (select from pgtrickle_internal.pgt_tasks where last_run_at > now() - interval '1 minute')")
 	}
-	for !ticks() && ctx.Err() == nil {
-		time.Sleep(10 * time.Millisecond)
-	}
+	pgtest.Becomes(func() bool { return ticks() || ctx.Err() != nil })
 	db.Exec(t, "alter procedure pgtrickle.tick(boolean) rename to tock")
 	await(1)
 	time.Sleep(time.Second) // several attempts

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -179,11 +178,7 @@ func exec(t *testing.T, conn *pgx.Conn, scripts ...string) {
 // settle waits until a query yields true.
 func settle(t *testing.T, conn *pgx.Conn, sql string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !pgtest.One[bool](t, conn, sql); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never true: %s", sql)
-		}
-	}
+	pgtest.UntilTrue(t, conn, sql)
 }
 
 // caughtUp waits until the subscriber has applied what the publisher has.
