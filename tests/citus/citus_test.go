@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/pgsluice/sluice/ivm/sqltext"
 	"github.com/pgsluice/sluice/tests/installed"
 	"github.com/pgsluice/sluice/tests/pgtest"
 	"github.com/pgsluice/sluice/tests/pgtest/golden"
@@ -40,6 +41,21 @@ func TestLinesAreShort(t *testing.T) {
 				if length := utf8.RuneCountInString(line); length > 140 && strings.HasSuffix(path, ".sql") {
 					t.Errorf("%s %s:%d has %d characters", name, path, n+1, length)
 				}
+			}
+		}
+	}
+}
+
+// TestNamesHaveSchemas holds that what is generated looks up no name along the path of whoever runs it.
+func TestNamesHaveSchemas(t *testing.T) {
+	for _, name := range specs {
+		for _, kind := range []string{"up", "down"} {
+			uses, err := sqltext.PathUses(installed.Migration(t, filepath.Join("testdata", name, "spec.yaml"), kind))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, use := range uses {
+				t.Errorf("%s, %s: %s", name, kind, use)
 			}
 		}
 	}

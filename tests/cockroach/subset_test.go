@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	pg_query "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // statements are the forms of statements in scripts that CockroachDB 25.2 has.
@@ -31,6 +33,22 @@ func TestSubset(t *testing.T) {
 		for _, kind := range []string{"up", "down", "changefeeds"} {
 			sql := script(t, name, kind)
 			read(t, name+" "+kind, ifNotExists.ReplaceAllString(changefeed.ReplaceAllString(sql, ""), ""))
+		}
+	}
+}
+
+// TestFunctionsHaveSchemas holds that generated SQL calls CockroachDB's own functions, whatever others have made: it has no SET clause of functions, but also
+// no operators and names of types but its own. What it calls event_op is known in changefeeds only.
+func TestFunctionsHaveSchemas(t *testing.T) {
+	for _, kind := range []string{"up", "down", "changefeeds"} {
+		uses, err := sqltext.PathUses(strings.ReplaceAll(forPostgres(script(t, "shop", kind)), "public.unique_rowid", "pg_catalog.unique_rowid"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, use := range uses {
+			if use.Kind == sqltext.UsesFunction && use.Name != "event_op" {
+				t.Errorf("%s: %s", kind, use)
+			}
 		}
 	}
 }

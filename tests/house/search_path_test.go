@@ -48,35 +48,6 @@ func TestNothingDependsOnTheSearchPath(t *testing.T) {
 	}
 }
 
-// TestTargetsDependOnNoSearchPath holds the same for the other targets. CockroachDB has no SET clause of functions, but also no operators and no names
-// of types but its own, so functions alone need their schema. What it calls event_op is known in changefeeds only.
-func TestTargetsDependOnNoSearchPath(t *testing.T) {
-	for _, name := range []string{"citus/testdata/shop", "citus/testdata/tables", "cockroach/testdata/shop"} {
-		t.Run(name, func(t *testing.T) {
-			for file, text := range installed.Files(t, path.Join("..", name, "spec.yaml")) {
-				for _, sql := range statementsOf(t, file, changefeed.ReplaceAllString(roleIfMissing.ReplaceAllString(ttl.ReplaceAllString(text, ");"), ""), "")) {
-					uses, err := sqltext.PathUses(sql)
-					if err != nil {
-						t.Errorf("%s: %v", file, err)
-					}
-					for _, use := range uses {
-						if strings.HasPrefix(name, "citus") || use.Kind == sqltext.UsesFunction && use.Name != "event_op" {
-							t.Errorf("%s: %s", file, use)
-						}
-					}
-				}
-			}
-		})
-	}
-}
-
-// What PostgreSQL's parser does not know of CockroachDB.
-var (
-	changefeed    = regexp.MustCompile(`(?m)^create changefeed .*\n`)
-	roleIfMissing = regexp.MustCompile(`create role if not exists .*?;`)
-	ttl           = regexp.MustCompile(`(?s)\) with \(\s+ttl_expiration_expression = .*?\n\);`)
-)
-
 // metaCommands are lines for psql. jinja is what a macro stands between.
 var (
 	metaCommands = regexp.MustCompile(`(?m)^\\.*$`)
