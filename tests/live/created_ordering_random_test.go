@@ -21,6 +21,7 @@ import (
 // TestOrderedByCallAsBySpec does the same things to inboxes with ordering of a spec, and to like ones that functions created and ordered, some of which held
 // messages by then: every answer, every error and all that is derived must agree.
 func TestOrderedByCallAsBySpec(t *testing.T) {
+	pgtest.Parallel(t)
 	seeds, steps := []uint64{uint64(time.Now().UnixNano()), 2}, 200
 	if n, err := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64); err == nil {
 		seeds = []uint64{n}

@@ -36,6 +36,7 @@ var randomQueries = []string{
 // TestRandomCreatedStreamTables compares stream tables that create_stream_table made with those of a spec in mode full and with their queries, under random statements.
 // A refresh writes the true difference.
 func TestRandomCreatedStreamTables(t *testing.T) {
+	pgtest.Parallel(t)
 	seed := uint64(time.Now().UnixNano())
 	fmt.Sscan(os.Getenv("SLUICE_TEST_SEED"), &seed)
 	random := rand.New(rand.NewPCG(seed, 3))

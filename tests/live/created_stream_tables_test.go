@@ -98,6 +98,7 @@ func agree(t *testing.T, conn *pgx.Conn, what string) {
 // TestCreatedStreamTablesUpgraded upgrades an extension with stream tables that create_stream_table made, in both flavours: they keep their rows, the spec takes some
 // over, users see rows all the time, and nothing is left in the end.
 func TestCreatedStreamTablesUpgraded(t *testing.T) {
+	pgtest.Parallel(t)
 	versions, released := tablesVersions(t)
 	install := installed.Relocate(t, pgtest.Server(t).Install)
 	for n, e := range versions {

@@ -190,6 +190,7 @@ var tamperings = []tampering{
 
 // TestDrift tampers with both flavours, looks what is found, and repairs it.
 func TestDrift(t *testing.T) {
+	pgtest.Parallel(t)
 	path := t.TempDir() + "/schema.sql"
 	if err := os.WriteFile(path, []byte(driftDDL), 0o644); err != nil {
 		t.Fatal(err)

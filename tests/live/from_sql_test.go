@@ -30,6 +30,7 @@ const fromSQL = "version: 1\nextension: {name: sluice_from_sql, version: 1.0.0, 
 
 // TestNamesFromSQL is TestNames for inboxes that create_inbox and enable_inbox_tracking make: nothing is left of one that is dropped.
 func TestNamesFromSQL(t *testing.T) {
+	pgtest.Parallel(t)
 	for _, n := range namings {
 		t.Run(n.what, func(t *testing.T) {
 			extension := installed.Text(t, fmt.Sprintf("version: 1\nextension: {name: %s, version: 1.0.0, schema: %s, imperative: true}\nroles: {consumer: %s}\n",
@@ -243,6 +244,7 @@ var badName = regexp.MustCompile(`[\x01-\x1f\x7f-\x{9f}]|\$(function|procedure|d
 // TestHostileTables gives tables and columns of hostile names to enable_inbox_tracking: it refuses them by a stated error, or the inbox works, and leaves the
 // table as it was.
 func TestHostileTables(t *testing.T) {
+	pgtest.Parallel(t)
 	seed := uint64(time.Now().UnixNano())
 	fmt.Sscan(os.Getenv("SLUICE_TEST_SEED"), &seed)
 	random := rand.New(rand.NewPCG(seed, 2))

@@ -112,6 +112,7 @@ var ownStates = []string{
 
 // TestOwnTableDumped takes an inbox over a table of the user's into another cluster, in both flavours. What is dropped then leaves the table as it was.
 func TestOwnTableDumped(t *testing.T) {
+	pgtest.Parallel(t)
 	if missing := pgtest.Server(t).Command("pg_dump").Err; missing != nil && os.Getenv("SLUICE_TEST_PG") != "" {
 		t.Logf("%v: the versions of npm are bare servers", missing)
 		return

@@ -80,6 +80,7 @@ func priorityDB(t *testing.T) *pgtest.Database {
 // TestPriorityModel lets workers claim, mark, fail, lease, give back and roll back while an application changes messages by plain statements, and compares
 // each claim and each list of pending messages with a model: by level, then by when a message became due.
 func TestPriorityModel(t *testing.T) {
+	pgtest.Parallel(t)
 	seeds := uint64(1)
 	if pgtest.Long() {
 		seeds = 10

@@ -19,6 +19,7 @@ import (
 
 // TestRenamedExtension goes through the history of renames as an extension, by its scripts, forth and back.
 func TestRenamedExtension(t *testing.T) {
+	pgtest.Parallel(t)
 	versions, released := renames(t)
 	install := installed.Relocate(t, pgtest.Server(t).Install)
 	for n, e := range versions {
