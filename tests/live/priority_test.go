@@ -90,6 +90,7 @@ func TestPriorityModel(t *testing.T) {
 			t.Run(fmt.Sprint(inbox, seed), func(t *testing.T) {
 				m := &priorityModel{t: t, db: priorityDB(t), inbox: inbox, rand: rand.New(rand.NewPCG(seed, 3)), due: map[string]entry{}}
 				m.main = m.db.Connect(t)
+				run(t, m.main, longAgoSQL)
 				m.began = pgtest.One[time.Time](t, m.main, "select clock_timestamp()")
 				for range 3 {
 					m.workers = append(m.workers, &claimer{conn: m.db.Connect(t)})
@@ -99,6 +100,16 @@ func TestPriorityModel(t *testing.T) {
 		}
 	}
 }
+
+// longAgoSQL has ticks leave what claims passed half a minute ago where it is, for an hour: on a slow machine, the model would have to know of it.
+const longAgoSQL = `do $$
+declare
+    v_is constant text := pg_get_functiondef('pgtrickle_internal.pgt_inbox_level_watermarks'::regproc);
+    v_new constant text := replace(v_is, '30 seconds', '1 hour');
+begin
+    assert v_new <> v_is;
+    execute v_new;
+end $$`
 
 // entry is what the model knows of a pending message.
 type entry struct {
@@ -121,6 +132,7 @@ type priorityModel struct {
 	workers []*claimer
 	due     map[string]entry
 	began   time.Time
+	before  time.Time // the last step
 	number  int
 	filled  bool // the backlog was filled just now
 	log     []string
@@ -128,6 +140,7 @@ type priorityModel struct {
 
 func (m *priorityModel) run(steps int) {
 	for n := 0; n < steps && !m.t.Failed(); n++ {
+		m.before = pgtest.One[time.Time](m.t, m.main, "select clock_timestamp()")
 		m.step()
 		m.learn()
 		m.compare()
@@ -326,7 +339,7 @@ func (m *priorityModel) learn() {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	pending := map[string]entry{}
+	pending, moved := map[string]entry{}, []string{}
 	var id string
 	var e entry
 	if _, err := pgx.ForEachRow(rows, []any{&id, &e.level, &e.due}, func() error {
@@ -336,7 +349,7 @@ func (m *priorityModel) learn() {
 		}
 		switch {
 		case known && was.level != e.level && e.due.Before(now):
-			e.due = now
+			moved = append(moved, id)
 		case known && was.level == e.level && !was.due.After(now) && !e.due.After(now):
 			e = was
 		}
@@ -344,6 +357,13 @@ func (m *priorityModel) learn() {
 		return nil
 	}); err != nil {
 		m.t.Fatal(err)
+	}
+	for _, id := range moved { // at some moment of the last step
+		due := pgtest.One[time.Time](m.t, m.main, "select due_at from pgtrickle_internal."+m.inbox+"_by_priority where event_id::text = $1", id)
+		if due.Before(m.before) || due.After(now) {
+			m.t.Errorf("%s is due at %v, not since the last step, from %v to %v", id, due, m.before, now)
+		}
+		pending[id] = entry{pending[id].level, due}
 	}
 	m.due = pending
 }
