@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -38,10 +39,12 @@ func batches(ctx context.Context, tx pgx.Tx, steps []artifact.Step, progress *Pr
 func batch(ctx context.Context, tx pgx.Tx, steps []artifact.Step) error {
 	var sql strings.Builder
 	starts := make([]int, len(steps))
+	characters := 0
 	for n, step := range steps {
-		fmt.Fprintf(&sql, "select %d as sluice_step;\n", n)
-		starts[n] = len([]rune(sql.String()))
-		sql.WriteString(step.SQL)
+		mark := fmt.Sprintf("select %d as sluice_step;\n", n)
+		starts[n] = characters + len(mark)
+		characters = starts[n] + utf8.RuneCountInString(step.SQL)
+		sql.WriteString(mark + step.SQL)
 	}
 	at, err := follow(tx.Conn().PgConn().Exec(ctx, sql.String()))
 	if err == nil {

@@ -49,9 +49,10 @@ var defaults = map[string]string{
 	"log_line_prefix": "%m [%p] %q%u@%d ",
 }
 
-// quick are settings of servers that need not survive the end of the machine, frugal are those of servers whose files are in memory.
+// quick are settings of servers that need not survive the end of the machine, and whose tables have few rows: compiling the plan of a large query takes
+// longer than running it. frugal are those of servers whose files are in memory.
 var (
-	quick  = map[string]string{"fsync": "off", "full_page_writes": "off"}
+	quick  = map[string]string{"fsync": "off", "full_page_writes": "off", "jit": "off"}
 	frugal = map[string]string{"min_wal_size": "32MB", "max_wal_size": "128MB"}
 )
 
