@@ -14,3 +14,11 @@ func Chosen(row, of int) bool {
 	seed, _ := strconv.Atoi(os.Getenv("SLUICE_TEST_SEED"))
 	return Long() || (row+seed)%of == 0
 }
+
+// ShortOrLong is the first of two sizes of a test, or with long rows the second.
+func ShortOrLong[T any](short, long T) T {
+	if Long() {
+		return long
+	}
+	return short
+}
