@@ -219,13 +219,16 @@ func TestDrift(t *testing.T) {
 				t.Fatalf("nothing was changed, but\n%s", d.Text())
 			}
 			run(t, writer, "commit")
-			said := ""
+			said, tried := "", map[string]bool{}
 			for _, c := range tamperings {
+				if flavour == generator.AsExtension && c.member == nil && !pgtest.Long() && !golden.Update() {
+					continue // the same is found without an extension
+				}
 				by := conn
 				if c.super {
 					by = super
 				}
-				said += "# " + c.name + "\n" + tamper(t, conn, by, e, options, c)
+				said, tried[c.name] = said+"# "+c.name+"\n"+tamper(t, conn, by, e, options, c), true
 			}
 			if did, err := commandtest.Apply(t.Context(), conn, e, options); err != nil || did.Changed || len(did.Left) > 0 {
 				t.Errorf("with nothing to do: %+v %v", did, err)
@@ -243,9 +246,23 @@ func TestDrift(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.CompareText(t, path, said, string(want))
+			golden.CompareText(t, path, said, sections(string(want), tried))
 		})
 	}
+}
+
+// sections are those of a golden file that were tried.
+func sections(text string, tried map[string]bool) (kept string) {
+	keep := false
+	for line := range strings.Lines(text) {
+		if name, begins := strings.CutPrefix(line, "# "); begins {
+			keep = tried[strings.TrimSuffix(name, "\n")]
+		}
+		if keep {
+			kept += line
+		}
+	}
+	return kept
 }
 
 var driftRoles = pgtest.MakeRoles("drift_producer", "drift_consumer", "drift_monitor", "drift_other")

@@ -28,7 +28,7 @@ func TestDumpAndRestoreStreamTables(t *testing.T) {
 	installed.PutFiles(t, install, extension)
 	from, to := installed.Start(t, install), installed.Start(t, install)
 	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
-		for _, format := range []string{"plain", "custom"} {
+		for _, format := range formats(flavour) {
 			t.Run(fmt.Sprintf("%s_%s", flavour, format), func(t *testing.T) {
 				name := "streams_" + string(flavour) + "_" + format
 				source := create(t, from, name)

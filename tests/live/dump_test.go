@@ -17,6 +17,15 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
+// formats are those in which a dump of a flavour is tried.
+func formats(of generator.Flavour) []string {
+	all := []string{"plain", "custom"}
+	if of == generator.Plain {
+		return pgtest.ShortOrLong(all[:1], all)
+	}
+	return pgtest.ShortOrLong(all[1:], all)
+}
+
 // TestDumpAndRestore takes both flavours through both formats of pg_dump into another cluster, as the plain owner.
 func TestDumpAndRestore(t *testing.T) {
 	if missing := pgtest.Server(t).Command("pg_dump").Err; missing != nil && os.Getenv("SLUICE_TEST_PG") != "" {
@@ -31,7 +40,7 @@ func TestDumpAndRestore(t *testing.T) {
 		run(t, pgtest.Connect(t, server.DSN("postgres")), "create role dump_consumer")
 	}
 	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
-		for _, format := range []string{"plain", "custom"} {
+		for _, format := range formats(flavour) {
 			t.Run(fmt.Sprintf("%s_%s", flavour, format), func(t *testing.T) {
 				name := strings.ReplaceAll(t.Name()[len("TestDumpAndRestore/"):], "-", "_")
 				source := create(t, from, name)

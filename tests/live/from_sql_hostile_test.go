@@ -58,10 +58,7 @@ func TestHostileNamesFromSQL(t *testing.T) {
 	conn := db.Connect(t)
 	run(t, conn, "create table canary ()")
 	before := leftovers(t, conn)
-	created, times, names := 0, 80, []string(nil)
-	if pgtest.Long() {
-		times = 1000
-	}
+	created, times, names := 0, pgtest.ShortOrLong(24, 1000), []string(nil)
 	for n := 0; n < times || created < times/2; n++ { // about half of the names are refused
 		if n%40 == 0 { // a session keeps the plans of functions that are gone, and looks through them whenever anything is dropped
 			conn = db.Connect(t)
@@ -199,10 +196,7 @@ func TestHostileTables(t *testing.T) {
 	db := installed.DB(t, installed.Text(t, fromSQL))
 	conn := db.Connect(t)
 	run(t, conn, "create table canary ()")
-	times := 40
-	if pgtest.Long() {
-		times = 500
-	}
+	times := pgtest.ShortOrLong(12, 500)
 	bad := badName
 	// cut is a name as PostgreSQL takes it. Two of three tables have none that is refused.
 	cut := func(name string, n int) string {

@@ -88,12 +88,15 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 		})
 	}
 	session(func(n int, exec func(string, ...any) error) error { return exec("call box.tick()") })
-	for range 3 { // it forgets the order and knows it again, while claims wait
-		time.Sleep(200 * time.Millisecond)
+	traffic := func(n int) {
+		pgtest.UntilTrue(t, db, fmt.Sprintf("select (select count(*) from app.letters) > %[1]d and (select count(*) from app.orders) > %[1]d / 2 and (select count(*) from box.turns) > %[1]d", n))
+	}
+	for n := range 3 { // it forgets the order and knows it again, while claims wait
+		traffic(10 * n)
 		db.Exec(t, "begin; select box.disable_inbox_ordering('turns'); select box.enable_inbox_ordering('turns', p_sequence_column => 'the ''number'); commit")
 	}
-	for _, e := range versions[1:] {
-		time.Sleep(1500 * time.Millisecond)
+	for n, e := range versions[1:] {
+		traffic(40 * (n + 1))
 		conn := db.Connect(t)
 		began := time.Now()
 		if _, err := commandtest.Apply(t.Context(), conn, e, commandtest.ApplyOptions{Released: released}); err != nil {
@@ -101,7 +104,7 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 		}
 		t.Logf("to %s: %s", e.Version, time.Since(began))
 	}
-	time.Sleep(time.Second)
+	traffic(120)
 	close(stop)
 	all.Wait()
 	for range 3 {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,17 +118,18 @@ func TestOwnTableDumped(t *testing.T) {
 		t.Logf("%v: the versions of npm are bare servers", missing)
 		return
 	}
-	for _, own := range ownTables {
-		t.Run(own.name, func(t *testing.T) { own.dumped(t) })
+	flavours := []generator.Flavour{generator.Plain, generator.AsExtension}
+	for n, own := range ownTables {
+		t.Run(own.name, func(t *testing.T) { own.dumped(t, pgtest.ShortOrLong(flavours[n%2:n%2+1], flavours)) })
 	}
 }
 
-func (own ownTable) dumped(t *testing.T) {
+func (own ownTable) dumped(t *testing.T, flavours []generator.Flavour) {
 	extension := installed.Over(t, own.spec, own.ddl)
 	install := installed.Relocate(t, pgtest.Server(t).Install)
 	installed.PutFiles(t, install, extension)
 	from, to := installed.Start(t, install), installed.Start(t, install)
-	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
+	for _, flavour := range flavours {
 		t.Run(string(flavour), func(t *testing.T) {
 			name := "own_" + string(flavour)
 			source := create(t, from, name)
@@ -199,13 +201,13 @@ func (own ownTable) underLoad(t *testing.T) {
 	db.Exec(t, own.ddl+"create table app.done (id text)")
 	db.Exec(t, installed.Over(t, own.spec, own.ddl).Install(generator.Plain))
 	db.Exec(t, own.enable)
-	until := time.Now().Add(4 * time.Second)
-	var all sync.WaitGroup
-	session := func(work func(exec func(sql string, args ...any), random *rand.Rand)) {
+	times := pgtest.ShortOrLong(60, 600)
+	var working, ticking sync.WaitGroup
+	session := func(group *sync.WaitGroup, goesOn func(n int) bool, work func(exec func(sql string, args ...any), random *rand.Rand)) {
 		conn := db.Connect(t)
-		all.Go(func() {
+		group.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
-			for time.Now().Before(until) {
+			for n := 0; goesOn(n); n++ {
 				work(func(sql string, args ...any) {
 					if _, err := conn.Exec(t.Context(), sql, args...); err != nil && !strings.Contains(err.Error(), "deadlock") && !strings.Contains(err.Error(), "moved to another partition") {
 						t.Errorf("%v\nin: %s", err, sql)
@@ -214,8 +216,9 @@ func (own ownTable) underLoad(t *testing.T) {
 			}
 		})
 	}
+	often := func(n int) bool { return n < times }
 	for range 3 {
-		session(func(exec func(string, ...any), random *rand.Rand) {
+		session(&working, often, func(exec func(string, ...any), random *rand.Rand) {
 			switch random.IntN(8) {
 			case 0:
 				exec("update app.incoming set type = 't' || $1::int where msg_id = (select msg_id from app.incoming where done is null order by random() limit 1 for update skip locked)", random.IntN(4))
@@ -232,7 +235,7 @@ func (own ownTable) underLoad(t *testing.T) {
 				exec("insert into app.incoming (type, body) select 't' || i % 4, '{}' from generate_series(1, 5) i")
 			}
 		})
-		session(func(exec func(string, ...any), random *rand.Rand) {
+		session(&working, often, func(exec func(string, ...any), random *rand.Rand) {
 			exec(`with claimed as materialized (select event_id from own.inbox_claim('mine', 5)),
 				marked as (select c.event_id, own.inbox_mark_processed('mine', c.event_id) as first from claimed c)
 				insert into app.done select event_id from marked where first`)
@@ -240,16 +243,19 @@ func (own ownTable) underLoad(t *testing.T) {
 		})
 	}
 	if len(own.also) > 0 {
-		session(func(_ func(string, ...any), random *rand.Rand) {
+		session(&working, func(n int) bool { return n < times/4 }, func(_ func(string, ...any), random *rand.Rand) {
 			// What is attached or dropped already is an error.
 			db.Exec(t, fmt.Sprintf("do $do$ begin %s; exception when others then null; end $do$", own.also[random.IntN(len(own.also))]))
 		})
 	}
-	session(func(exec func(string, ...any), _ *rand.Rand) {
+	var worked atomic.Bool
+	session(&ticking, func(int) bool { return !worked.Load() }, func(exec func(string, ...any), _ *rand.Rand) {
 		exec("call own.tick()")
 		time.Sleep(20 * time.Millisecond)
 	})
-	all.Wait()
+	working.Wait()
+	worked.Store(true)
+	ticking.Wait()
 	conn := db.Connect(t)
 	counts := func(sql string) string { return strings.Join(pgtest.Column[string](t, conn, sql), "\n") }
 	for range 4 {

@@ -81,12 +81,8 @@ func priorityDB(t *testing.T) *pgtest.Database {
 // each claim and each list of pending messages with a model: by level, then by when a message became due.
 func TestPriorityModel(t *testing.T) {
 	pgtest.Parallel(t)
-	seeds := uint64(1)
-	if pgtest.Long() {
-		seeds = 10
-	}
 	for _, inbox := range []string{"mapped", "tiered", "own_mapped", "own_tiered", "created_mapped", "created_tiered", "tracked_mapped", "tracked_tiered"} {
-		for seed := range seeds {
+		for seed := range pgtest.ShortOrLong(uint64(1), 10) {
 			t.Run(fmt.Sprint(inbox, seed), func(t *testing.T) {
 				m := &priorityModel{t: t, db: priorityDB(t), inbox: inbox, rand: rand.New(rand.NewPCG(seed, 3)), due: map[string]entry{}}
 				m.main = m.db.Connect(t)
@@ -95,7 +91,7 @@ func TestPriorityModel(t *testing.T) {
 				for range 3 {
 					m.workers = append(m.workers, &claimer{conn: m.db.Connect(t)})
 				}
-				m.run(200)
+				m.run(pgtest.ShortOrLong(70, 200))
 			})
 		}
 	}
@@ -389,10 +385,14 @@ func (m *priorityModel) compare() {
 // keeps their entries.
 func TestPriorityReadsWhatItTakes(t *testing.T) {
 	db := priorityDB(t)
+	background, urgent := pgtest.ShortOrLong(8000, 30_000), pgtest.ShortOrLong(2500, 10_000)
 	old := db.Connect(t)
 	run(t, old, "begin isolation level repeatable read")
 	run(t, old, "select 1")
-	db.Exec(t, "insert into pgtrickle.mapped (event_id, event_type, payload) select 'm' || i, 'other', '{}' from generate_series(1, 30000) i")
+	insert := func(prefix, kind string, count int) {
+		db.Exec(t, "insert into pgtrickle.mapped (event_id, event_type, payload) select $1 || i, $2, '{}' from generate_series(1, $3) i", prefix, kind, count)
+	}
+	insert("m", "other", background)
 	reads := func(what, sql string, want, most int) {
 		t.Helper()
 		conn := db.Connect(t) // another session, for what it reads
@@ -423,9 +423,9 @@ from pg_stat_xact_user_tables where relname in ('mapped', 'mapped_by_priority', 
 	reads("a hundred of them", fmt.Sprintf(claims, 100), 100, 1000)
 	db.Exec(t, "insert into pgtrickle.mapped (event_id, event_type, payload) values ('urgent', 'refund', '{}')")
 	reads("an urgent one among them", fmt.Sprintf(claims, 1), 1, 60)
-	db.Exec(t, "insert into pgtrickle.mapped (event_id, event_type, payload) select 'u' || i, 'refund', '{}' from generate_series(1, 10000) i")
-	db.Exec(t, fmt.Sprintf(marks, 10001))
-	db.Exec(t, fmt.Sprintf(marks, 10000))
+	insert("u", "refund", urgent)
+	db.Exec(t, fmt.Sprintf(marks, urgent+1))
+	db.Exec(t, fmt.Sprintf(marks, urgent))
 	settle()
 	reads("a background one behind processed ones of both levels", fmt.Sprintf(claims, 1), 1, 60)
 	db.Exec(t, "insert into pgtrickle.mapped (event_id, event_type, payload) values ('urgent 2', 'refund', '{}')")

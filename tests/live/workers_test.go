@@ -17,10 +17,12 @@ import (
 )
 
 const (
-	workers  = 10
-	leasers  = 3
-	messages = 100_000
+	workers = 10
+	leasers = 3
 )
+
+// messages are how many there are in all.
+var messages = pgtest.ShortOrLong(10_000, 100_000)
 
 // effects is the business table of these tests: its key is what reports that a message had its effect once.
 const effects = "create table effects (event_id text primary key, worker int)"
