@@ -2,10 +2,9 @@ package ivm
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -27,11 +26,11 @@ func truth(b bool) value {
 	return value{}
 }
 
-// zset maps rows to their multiplicities, which are not 0.
+// zset maps rows, as keyOf has them, to their multiplicities, which are not 0.
 type zset map[string]int
 
 func (z zset) add(row []value, times int) {
-	key := fmt.Sprint(row)
+	key := keyOf(row)
 	if z[key] += times; z[key] == 0 {
 		delete(z, key)
 	}
@@ -65,13 +64,32 @@ func (z zset) rows(visit func(row []value, times int)) {
 	}
 }
 
+// String shows rows with their multiplicities.
+func (z zset) String() string {
+	var rows []string
+	z.rows(func(row []value, times int) { rows = append(rows, fmt.Sprint(row, ": ", times)) })
+	return fmt.Sprint(rows)
+}
+
+// keyOf is a row as a key: two numbers for each cell.
+func keyOf(row []value) string {
+	var key []byte
+	for _, cell := range row {
+		isNull := int64(0)
+		if cell.null {
+			isNull = 1
+		}
+		key = binary.AppendVarint(binary.AppendVarint(key, isNull), int64(cell.n))
+	}
+	return string(key)
+}
+
 func parseRow(key string) []value {
 	var row []value
-	for _, cell := range strings.Split(strings.Trim(key, "[]"), "} {") {
-		n, isNull, _ := strings.Cut(strings.Trim(cell, "{}"), " ")
-		if number, err := strconv.Atoi(n); err == nil {
-			row = append(row, value{number, isNull == "true"})
-		}
+	for left := []byte(key); len(left) > 0; {
+		isNull, read := binary.Varint(left)
+		n, more := binary.Varint(left[read:])
+		row, left = append(row, value{int(n), isNull == 1}), left[read+more:]
 	}
 	return row
 }
@@ -240,17 +258,17 @@ func (w world) outer(n *algebra.Outer, out zset) {
 	met := [2]map[string]bool{{}, {}}
 	w.pairs(left, right, n.Columns(), n.On, func(l, r []value, times int) {
 		out.add(slices.Concat(l, r), times)
-		met[0][fmt.Sprint(l)], met[1][fmt.Sprint(r)] = true, true
+		met[0][keyOf(l)], met[1][keyOf(r)] = true, true
 	})
 	nulls := func(of algebra.Node) []value { return slices.Repeat([]value{null}, len(of.Columns())) }
 	left.rows(func(l []value, times int) {
-		if !met[0][fmt.Sprint(l)] {
+		if !met[0][keyOf(l)] {
 			out.add(slices.Concat(l, nulls(n.Right)), times)
 		}
 	})
 	if n.Full {
 		right.rows(func(r []value, times int) {
-			if !met[1][fmt.Sprint(r)] {
+			if !met[1][keyOf(r)] {
 				out.add(slices.Concat(nulls(n.Left), r), times)
 			}
 		})
@@ -260,9 +278,9 @@ func (w world) outer(n *algebra.Outer, out zset) {
 func (w world) semi(n *algebra.Semi, out zset) {
 	right := w.signs(!n.AnySign).evaluate(n.Right)
 	matches := map[string]int{}
-	w.pairs(support(w.evaluate(n.Left)), right, slices.Concat(n.Left.Columns(), n.Right.Columns()), n.On, func(l, _ []value, times int) { matches[fmt.Sprint(l)] += times })
+	w.pairs(support(w.evaluate(n.Left)), right, slices.Concat(n.Left.Columns(), n.Right.Columns()), n.On, func(l, _ []value, times int) { matches[keyOf(l)] += times })
 	w.evaluate(n.Left).rows(func(l []value, times int) {
-		if matches[fmt.Sprint(l)] > 0 != n.Anti {
+		if matches[keyOf(l)] > 0 != n.Anti {
 			out.add(l, times)
 		}
 	})
@@ -276,12 +294,12 @@ func (w world) aggregate(n *algebra.Aggregate, out zset) {
 	groups, order := map[string]*group{}, []string{}
 	input := bag(w.evaluate(n.Input))
 	if n.Global {
-		groups["[]"], order = &group{}, []string{"[]"}
+		groups[""], order = &group{}, []string{""}
 	}
 	input.rows(func(row []value, times int) {
 		b := bind(n.Input.Columns(), row)
 		key := computed(n.Keys, b)
-		name := fmt.Sprint(key)
+		name := keyOf(key)
 		if groups[name] == nil {
 			groups[name], order = &group{key: key}, append(order, name)
 		}
@@ -304,7 +322,7 @@ func (w world) top(n *algebra.Top, out zset) {
 	groups := map[string][]binding{}
 	bag(w.evaluate(n.Input)).rows(func(row []value, times int) {
 		b := bind(n.Input.Columns(), row)
-		key := fmt.Sprint(b.row(n.Keys))
+		key := keyOf(b.row(n.Keys))
 		for range times {
 			groups[key] = append(groups[key], b)
 		}
@@ -391,7 +409,7 @@ func support(z zset) zset {
 func bag(z zset) zset {
 	for row, n := range z {
 		if n < 0 {
-			panic(fmt.Sprintf("row %s counts %d", row, n))
+			panic(fmt.Sprintf("row %v counts %d", parseRow(row), n))
 		}
 	}
 	return z

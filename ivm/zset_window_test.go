@@ -1,7 +1,6 @@
 package ivm
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -28,7 +27,7 @@ func (w world) window(n *algebra.Window, out zset) {
 	cols := n.Input.Columns()
 	bag(w.evaluate(n.Input)).rows(func(row []value, times int) {
 		b := bind(cols, row)
-		name := fmt.Sprint(computed(n.Keys, b))
+		name := keyOf(computed(n.Keys, b))
 		if partitions[name] == nil {
 			order = append(order, name)
 		}
