@@ -106,7 +106,7 @@ func TestCreatedStreamTablesUpgraded(t *testing.T) {
 	}
 	server := installed.Start(t, install)
 	run(t, pgtest.Connect(t, server.DSN("postgres")), "create role created_reader")
-	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
+	for _, flavour := range pgtest.ShortOrLong([]generator.Flavour{generator.Plain}, []generator.Flavour{generator.Plain, generator.AsExtension}) {
 		t.Run(string(flavour), func(t *testing.T) {
 			conn := create(t, server, "tables_"+string(flavour))
 			before := leftovers(t, conn)

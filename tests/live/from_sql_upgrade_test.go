@@ -166,7 +166,7 @@ func TestCreatedInboxesUpgraded(t *testing.T) {
 	}
 	server := installed.Start(t, install)
 	run(t, pgtest.Connect(t, server.DSN("postgres")), "create role created_worker; grant created_worker to "+pgtest.Owner)
-	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
+	for _, flavour := range pgtest.ShortOrLong([]generator.Flavour{generator.AsExtension}, []generator.Flavour{generator.Plain, generator.AsExtension}) {
 		t.Run(string(flavour), func(t *testing.T) {
 			conn := create(t, server, "created_"+string(flavour))
 			before := leftovers(t, conn)

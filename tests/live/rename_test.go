@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -22,8 +23,11 @@ func TestRenamedExtension(t *testing.T) {
 	pgtest.Parallel(t)
 	versions, released := renames(t)
 	install := installed.Relocate(t, pgtest.Server(t).Install)
+	ways := pgtest.ShortOrLong([][]int{{3, 0, 4}}, [][]int{{0, 1, 2, 3, 4}, {3, 0, 4}, {0, 4}, {2, 1, 3}})
 	for n, e := range versions {
-		installed.PutFiles(t, install, e, released[:n+1]...)
+		if slices.Contains(slices.Concat(ways...), n) {
+			installed.PutFiles(t, install, e, released[:n+1]...)
+		}
 	}
 	server := installed.Start(t, install)
 	ddl := readFile(t, "../upgrade/history/schema.sql")
@@ -38,7 +42,7 @@ func TestRenamedExtension(t *testing.T) {
 		}
 		return all[e.Version]
 	}
-	for n, steps := range pgtest.ShortOrLong([][]int{{3, 0, 4}}, [][]int{{0, 1, 2, 3, 4}, {3, 0, 4}, {0, 4}, {2, 1, 3}}) {
+	for n, steps := range ways {
 		conn := create(t, server, fmt.Sprintf("steps%d", n))
 		run(t, conn, ddl)
 		for _, at := range steps {
