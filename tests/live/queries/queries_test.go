@@ -99,7 +99,7 @@ type query struct {
 }
 
 // specOf writes a spec whose stream tables are queries, and loads it.
-func (f *file) specOf(t *testing.T, schema, mode string, queries ...string) (*generator.Extension, *diag.List) {
+func (f *file) specOf(t *testing.T, schema, mode string, queries ...string) (*spec.Spec, *diag.List) {
 	t.Helper()
 	dir := t.TempDir()
 	var text strings.Builder
@@ -116,19 +116,40 @@ func (f *file) specOf(t *testing.T, schema, mode string, queries ...string) (*ge
 	if !errs.Empty() {
 		return nil, errs
 	}
-	e, errs := generator.Generate(specs[0])
+	return specs[0], errs
+}
+
+// generate compiles stream tables of queries.
+func (f *file) generate(t *testing.T, schema, mode string, queries ...string) (*generator.Extension, *diag.List) {
+	t.Helper()
+	s, errs := f.specOf(t, schema, mode, queries...)
+	if !errs.Empty() {
+		return nil, errs
+	}
+	e, errs := generator.Generate(s)
 	if !errs.Empty() && errs.Without(plan.KnownByServer...).Empty() { // apply asks the database then
-		specs[0].Pulled = true
-		return generator.Generate(specs[0])
+		s.Pulled = true
+		return generator.Generate(s)
 	}
 	return e, errs
+}
+
+// immediate reports whether a query that is followed can be so in immediate mode.
+func (f *file) immediate(t *testing.T, query string) bool {
+	t.Helper()
+	s, errs := f.specOf(t, "one", spec.RefreshImmediate, query)
+	if errs.Empty() {
+		names := plan.Trace(s, nil, errs)
+		plan.Of(names.Spec, names, errs)
+	}
+	return !slices.ContainsFunc(errs.Errors(), func(e diag.Error) bool { return e.Code == "not-incremental" }) // others follow more: queries that read themselves
 }
 
 // query asks the server and the compiler.
 func (f *file) query(t *testing.T, text string) string {
 	_, refused := f.conn(t).Exec(t.Context(), "begin; create temp view asked as "+text+"\n; rollback")
 	f.conn(t).Exec(t.Context(), "rollback")
-	e, errs := f.specOf(t, "one", spec.RefreshAuto, text)
+	e, errs := f.generate(t, "one", spec.RefreshAuto, text)
 	if !errs.Empty() {
 		said := "refused: " + problems(errs)
 		if refused == nil && !slices.ContainsFunc(errs.Errors(), func(e diag.Error) bool { return e.Code == "volatile" || e.Code == "not-a-view" }) {
@@ -151,9 +172,7 @@ func (f *file) query(t *testing.T, text string) string {
 		return "taken, but the server says " + pgtest.ErrorText(refused) + "\n"
 	}
 	mode, strategy, reason := e.Maintained(0)
-	_, errs = f.specOf(t, "one", spec.RefreshImmediate, text)
-	immediate := !slices.ContainsFunc(errs.Errors(), func(e diag.Error) bool { return e.Code == "not-incremental" }) // others follow more: queries that read themselves
-	f.taken = append(f.taken, query{text, strategy != "recompute" && immediate})
+	f.taken = append(f.taken, query{text, strategy != "recompute" && f.immediate(t, text)})
 	if strategy == "recompute" {
 		return "recomputed: " + strings.TrimPrefix(reason, "cannot be followed: ") + "\n"
 	}
