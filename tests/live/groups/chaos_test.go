@@ -19,7 +19,7 @@ import (
 
 // Sizes of a chaos. SLUICE_TEST_LONG=1 has many events in each and all of its consumers; SLUICE_TEST_EVENTS=n has n events.
 const (
-	chaosEvents     = 1500
+	chaosEvents     = 800
 	manyEvents      = 100_000
 	chaosConsumers  = 50
 	fewConsumers    = 12
@@ -143,10 +143,10 @@ func (c *chaos) run(events int64, consumers int) {
 	do(&working, c.tick)
 	do(&working, c.kill)
 	publishing.Wait()
-	c.await("beside those that stay", func() bool { return c.handled.Load() >= c.published.Load() })
+	await(c.t, &c.handled, "published", func() bool { return c.handled.Load() >= c.published.Load() })
 	gaps := pgtest.One[int](c.t, c.db, "select count(*) from pgtrickle_internal.pgt_lease_log where state = 'gap'")
 	left := stayers(ctx)
-	c.await("of those that stayed", func() bool { return c.handled.Load() >= c.published.Load()+left })
+	await(c.t, &c.handled, "published", func() bool { return c.handled.Load() >= c.published.Load()+left })
 	time.Sleep(100 * time.Millisecond) // for what comes again
 	close(c.over)
 	working.Wait()
@@ -154,14 +154,15 @@ func (c *chaos) run(events int64, consumers int) {
 }
 
 // await fails when nothing has been handled for a minute: how long all of it takes is the machine's.
-func (c *chaos) await(what string, done func() bool) {
-	handled, since := c.handled.Load(), time.Now()
-	for ; !done() && !c.t.Failed(); time.Sleep(5 * time.Millisecond) {
-		if now := c.handled.Load(); now > handled {
-			handled, since = now, time.Now()
+func await(t *testing.T, handled *atomic.Int64, what string, done func() bool) {
+	t.Helper()
+	last, since := handled.Load(), time.Now()
+	for ; !done() && !t.Failed(); time.Sleep(5 * time.Millisecond) {
+		if now := handled.Load(); now > last {
+			last, since = now, time.Now()
 		}
 		if time.Since(since) > time.Minute {
-			c.t.Errorf("%s: %d published, %d handled", what, c.published.Load(), handled)
+			t.Errorf("not all %s events are handled, but %d", what, last)
 			return
 		}
 	}

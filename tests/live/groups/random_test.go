@@ -25,7 +25,7 @@ outboxes:
 
 // seeds is how many runs there are of each outbox, manySeeds with SLUICE_TEST_LONG=1, and steps how long each is.
 const (
-	seeds     = 12
+	seeds     = 5
 	manySeeds = 100
 	steps     = 60
 )
