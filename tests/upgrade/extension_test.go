@@ -14,11 +14,11 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// TestExtensionFlavour goes from versions to later ones with ALTER EXTENSION UPDATE: from each to the next and a few other pairs, chosen by
-// SLUICE_TEST_SEED; with SLUICE_TEST_LONG=1 from every one to every later one. The catalog must be that of a fresh extension, and of the plain
+// TestExtensionFlavour goes from versions of a stretch of the history to later ones with ALTER EXTENSION UPDATE: from each to the next and one other pair,
+// chosen by SLUICE_TEST_SEED; with SLUICE_TEST_LONG=1 from every one to every later one of the whole. The catalog must be that of a fresh extension, and of the plain
 // flavour, but for what extensions mark to be dumped.
 func TestExtensionFlavour(t *testing.T) {
-	versions := history(t)
+	versions := stretch(t, history(t), 5, 4)
 	released := manifests(versions)
 	server := serverWithFiles(t, versions)
 	catalogs := map[string][]string{}
@@ -34,7 +34,7 @@ func TestExtensionFlavour(t *testing.T) {
 			same(t, fresh(t, e), unmarked(catalogs[e.Version]))
 		})
 	}
-	for n, pair := range somePairs(t, later(len(versions))) {
+	for n, pair := range somePairs(t, later(len(versions)), 1, 1) {
 		from, to := versions[pair[0]], versions[pair[1]]
 		t.Run(fmt.Sprintf("%s to %s", from.Version, to.Version), func(t *testing.T) {
 			t.Parallel() // all on the server that has the files

@@ -14,7 +14,7 @@ import (
 func TestKilledCreated(t *testing.T) {
 	pgtest.Parallel(t)
 	k := startKilling(t, "created", generated(t, "created/*.yaml", 3))
-	k.often(t, k.killCreated, func() (from, to int) {
+	k.often(t, 1, k.killCreated, func() (from, to int) {
 		from = k.rand.IntN(2)
 		return from, from + 1 + k.rand.IntN(2-from)
 	})

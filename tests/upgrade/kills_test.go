@@ -39,7 +39,7 @@ type killing struct {
 func TestKilled(t *testing.T) {
 	pgtest.Parallel(t)
 	k := startKilling(t, "history", history(t))
-	k.often(t, k.kill, func() (from, to int) {
+	k.often(t, 2, k.kill, func() (from, to int) {
 		from = k.rand.IntN(len(k.versions) - 1)
 		to = from + 1
 		if k.rand.IntN(2) == 0 {
@@ -53,7 +53,7 @@ func TestKilled(t *testing.T) {
 func TestKilledRenames(t *testing.T) {
 	pgtest.Parallel(t)
 	k := startKilling(t, "renames", generated(t, "renames/*.yaml", 5))
-	k.often(t, k.killRename, func() (from, to int) {
+	k.often(t, 1, k.killRename, func() (from, to int) {
 		from = k.rand.IntN(len(k.versions) - 1) // the last version has other things than the rest
 		to = k.rand.IntN(len(k.versions) - 2)
 		if to >= from {
@@ -67,25 +67,23 @@ func TestKilledRenames(t *testing.T) {
 func TestKilledOnline(t *testing.T) {
 	pgtest.Parallel(t)
 	k := startKilling(t, "online", generated(t, "online/*.yaml", 3))
-	k.often(t, k.killOnline, func() (from, to int) {
+	k.often(t, 1, k.killOnline, func() (from, to int) {
 		from = k.rand.IntN(len(k.versions))
 		return from, (from + 1 + k.rand.IntN(len(k.versions)-1)) % len(k.versions)
 	})
 }
 
-// often kills upgrades between some versions.
-func (k *killing) often(t *testing.T, kill func(t *testing.T, from, to int, how string), some func() (from, to int)) {
+// often kills upgrades between some versions: the program and the server in turns, with short rows so many times.
+func (k *killing) often(t *testing.T, short int, kill func(t *testing.T, from, to int, how string), some func() (from, to int)) {
 	t.Helper()
 	kills, err := strconv.Atoi(os.Getenv("SLUICE_TEST_KILLS"))
 	if err != nil {
-		kills = 2
-		if pgtest.Long() {
-			kills = 20
-		}
+		kills = pgtest.ShortOrLong(short, 20)
 	}
+	first := k.rand.IntN(2)
 	for n := range kills {
 		from, to := some()
-		how := []string{"client", "server"}[k.rand.IntN(2)]
+		how := []string{"client", "server"}[(first+n)%2]
 		t.Run(fmt.Sprintf("%d %s %s to %s", n, how, k.versions[from].Version, k.versions[to].Version), func(t *testing.T) { kill(t, from, to, how) })
 	}
 	t.Logf("%v", k.at)

@@ -16,6 +16,7 @@ import (
 // TestLocksMeetNoDeadlock: sessions that read things that an upgrade renames, in other orders and slower than the server looks for deadlocks, all
 // go on, and so does the upgrade when they have ended.
 func TestLocksMeetNoDeadlock(t *testing.T) {
+	pgtest.Parallel(t)
 	versions := generated(t, "renames/*.yaml", 5)
 	db := at(t, versions[0])
 	reads := [][2]string{ // what is locked last, and what is before
@@ -58,11 +59,12 @@ func TestLocksMeetNoDeadlock(t *testing.T) {
 // TestLocksFirst: what an upgrade locks against writers or readers, it locks in its first step, which releases all locks if one cannot be acquired. While
 // it waits for a later lock it holds all others, and sessions that lock the same tables in another order meet a deadlock.
 func TestLocksFirst(t *testing.T) {
+	pgtest.Parallel(t)
 	versions := history(t)
-	for _, pair := range somePairs(t, later(len(versions))) {
+	for _, pair := range somePairs(t, later(len(versions)), 3, 1) {
 		from, to := versions[pair[0]], versions[pair[1]]
 		t.Run(from.Version+" to "+to.Version, func(t *testing.T) {
-			pgtest.Parallel(t)
+			t.Parallel() // all on one server, where each version is installed once
 			db := at(t, from).Connect(t)
 			w := &world{db: db}
 			w.use(t)

@@ -8,10 +8,10 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// TestScripts goes through the whole history with the scripts that a dry run prints, run by psql: they do what apply does.
+// TestScripts goes through a stretch of the history, or the whole, with the scripts that a dry run prints, run by psql: they do what apply does.
 func TestScripts(t *testing.T) {
 	pgtest.Parallel(t)
-	versions := history(t)
+	versions := stretch(t, history(t), 6, 4)
 	released := manifests(versions)
 	db := pgtest.DB(t)
 	sources(t, db)

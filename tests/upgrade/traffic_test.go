@@ -41,7 +41,7 @@ type traffic struct {
 	released            []upgrade.Manifest
 	received, published atomic.Int64
 	done                atomic.Int64 // transactions
-	calm                atomic.Bool  // sessions pause between transactions for longer
+	calm                atomic.Bool  // sessions pause between transactions for longer, as they always do with short rows
 
 	mu     sync.Mutex
 	errors map[string]int // that a retry cured, by what they say
@@ -122,12 +122,12 @@ create view current_version as select version from pgtrickle.pgt_extension`
 // inboxRole is the consumer of the inbox payments alone, in all versions that rename it. Policies give it its rows, by what the inbox is called.
 const inboxRole = "mail_app"
 
-// TestTraffic goes through the whole history while sessions receive, claim, publish, consume, write sources, refresh, tick and read. They meet
+// TestTraffic goes through a stretch of the history, or the whole, while sessions receive, claim, publish, consume, write sources, refresh, tick and read. They meet
 // no error but those that the same transaction does not meet again, and in the end nothing is lost, nothing was done twice and every count and
 // stream table is right. SLUICE_TEST_SEED=n does other work.
 func TestTraffic(t *testing.T) {
 	pgtest.Parallel(t)
-	versions := history(t)
+	versions := stretch(t, history(t), 5, 4)
 	r := startTraffic(t, versions, nil)
 	for n, e := range versions[1:] {
 		r.upgrade(t, changedBetween(versions[n], e), e)
@@ -145,7 +145,7 @@ func TestTrafficOfRenames(t *testing.T) {
 		called[m.Version] = m
 	}
 	r := startTraffic(t, versions, called)
-	for _, to := range []int{1, 2, 0, 3, 1} { // the last version has other things than the first
+	for _, to := range pgtest.ShortOrLong([]int{1, 2, 0}, []int{1, 2, 0, 3, 1}) { // the last version has other things than the first
 		r.upgrade(t, changes{}, versions[to])
 	}
 	r.mayMeet(t, append([]string{"42704", "renamed"}, inFunctions...)...)
@@ -176,12 +176,12 @@ func (r *traffic) upgrade(t *testing.T, changed changes, e *generator.Extension)
 	r.has = r.has.without(changed.removed, r.called.firsts(e.Version, "stream table", tablesOf(t, e)))
 	r.holding.Unlock()
 	r.calm.Store(!slices.Equal(r.policies(r.at), r.policies(e.Version))) // it locks all that inboxes or outboxes share: docs/limits.md
-	r.await(20)
+	r.goesOn(t)
 	options := commandtest.ApplyOptions{Released: r.released, Loss: true, LockTimeout: 2 * time.Second, Retry: 2 * time.Minute, Progress: &commandtest.Progress{DSN: r.db.DSN(), Log: t.Logf}}
 	apply(t, r.db, e, options)
 	r.calm.Store(false)
 	r.at = e.Version
-	r.await(20)
+	r.goesOn(t)
 	r.holding.Lock()
 	r.reckon(e.Version, changed)
 	r.has = r.reach(t, e.Version)
@@ -243,13 +243,27 @@ func (r reach) without(removed, tables []string) reach {
 	}
 }
 
-// await lets so many transactions of each kind of work go on, but waits no longer than a while for kinds that have nothing to do.
-func (r *traffic) await(count int64) {
-	until := r.done.Load() + 10*count
-	for deadline := time.Now().Add(20 * time.Second); r.done.Load() < until && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
+// goesOn waits until each kind of work has done some transactions more.
+func (r *traffic) goesOn(t *testing.T) {
+	t.Helper()
+	counts := func() map[string]int {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return maps.Clone(r.works)
 	}
+	before := counts()
+	pgtest.Until(t, "each kind of work goes on", func() bool {
+		now := counts()
+		return len(now) == kinds && !slices.ContainsFunc(slices.Collect(maps.Keys(now)), func(kind string) bool {
+			return now[kind] < before[kind]+pgtest.ShortOrLong(4, 20)
+		})
+	})
 }
+
+const (
+	kinds = 8 // of work
+	calm  = 90 * time.Millisecond
+)
 
 func (r *traffic) start() {
 	for n, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol} {
@@ -300,11 +314,11 @@ func (r *traffic) repeat(kind string, n int, mode pgx.QueryExecMode, work func(c
 			failures = 0
 			r.note(r.works, kind)
 			r.done.Add(1)
-			pause := time.Duration(random.IntN(3000)) * time.Microsecond
+			pause := pgtest.ShortOrLong(calm, 3*time.Millisecond)
 			if r.calm.Load() {
-				pause *= 30
+				pause = calm
 			}
-			time.Sleep(pause)
+			time.Sleep(time.Duration(random.Int64N(int64(pause))))
 			continue
 		}
 		r.note(r.errors, kind+": "+plain(err))

@@ -64,15 +64,16 @@ func snapshot(t *testing.T, db pgtest.Querier) []string {
 	return lines
 }
 
-// TestUpgradedEqualsFresh goes from each version to the next and between a few other pairs, chosen by SLUICE_TEST_SEED; with SLUICE_TEST_LONG=1
+// TestUpgradedEqualsFresh goes from each version to the next and between two other pairs, chosen by SLUICE_TEST_SEED; with SLUICE_TEST_LONG=1
 // from every one to every later one.
 func TestUpgradedEqualsFresh(t *testing.T) {
+	pgtest.Parallel(t)
 	versions := history(t)
 	released := manifests(versions)
-	for _, pair := range somePairs(t, later(len(versions))) {
+	for _, pair := range somePairs(t, later(len(versions)), 1, 2) {
 		from, to := versions[pair[0]], versions[pair[1]]
 		t.Run(fmt.Sprintf("%s to %s", from.Version, to.Version), func(t *testing.T) {
-			pgtest.Parallel(t)
+			t.Parallel() // all on one server, where each version is installed once
 			db := at(t, from)
 			if did := apply(t, db, to, commandtest.ApplyOptions{Released: released, Loss: true}); did.From != from.Version {
 				t.Fatalf("upgraded from %q", did.From)
@@ -131,7 +132,7 @@ func unplaced(catalog, tables []string) []string {
 // TestMigrations runs the scripts of plain migrations, one release after the other.
 func TestMigrations(t *testing.T) {
 	pgtest.Parallel(t)
-	versions := history(t)
+	versions := stretch(t, history(t), 8, 8)
 	last := len(versions) - 1
 	files, err := versions[last].Files(manifests(versions[:last]))
 	if err != nil {

@@ -134,23 +134,37 @@ func later(versions int) [][2]int {
 	return pairs
 }
 
-// somePairs are the pairs of neighbours and two others, chosen by SLUICE_TEST_SEED; with SLUICE_TEST_LONG=1 they are all.
-func somePairs(t *testing.T, pairs [][2]int) [][2]int {
+// stretch is a part of a history with so many upgrades. It begins at a version, or behind it by SLUICE_TEST_SEED. With SLUICE_TEST_LONG=1 it is the whole.
+func stretch(t *testing.T, versions []*generator.Extension, first, upgrades int) []*generator.Extension {
+	t.Helper()
+	if pgtest.Long() {
+		return versions
+	}
+	places := uint64(len(versions) - upgrades)
+	begin := (uint64(first) + seed(t)%places) % places
+	return versions[begin : begin+uint64(upgrades)+1]
+}
+
+// somePairs are one of so many pairs of neighbours and a few others, chosen by SLUICE_TEST_SEED; with SLUICE_TEST_LONG=1 they are all.
+func somePairs(t *testing.T, pairs [][2]int, of, others int) [][2]int {
 	t.Helper()
 	if pgtest.Long() {
 		return pairs
 	}
 	var near, far [][2]int
+	neighbours := 0
 	for _, pair := range pairs {
 		if d := pair[1] - pair[0]; d == 1 || d == -1 {
-			near = append(near, pair)
+			if neighbours++; pgtest.Chosen(neighbours, of) {
+				near = append(near, pair)
+			}
 		} else {
 			far = append(far, pair)
 		}
 	}
 	random := rand.New(rand.NewPCG(seed(t), 5))
 	random.Shuffle(len(far), func(i, j int) { far[i], far[j] = far[j], far[i] })
-	return append(near, far[:min(2, len(far))]...)
+	return append(near, far[:min(others, len(far))]...)
 }
 
 // seed is SLUICE_TEST_SEED.
