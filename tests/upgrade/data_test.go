@@ -20,7 +20,7 @@ import (
 // what groups hold, have committed and given up, and rows of outboxes are kept; each stream table equals its query right after the upgrade.
 func TestDataSurvives(t *testing.T) {
 	pgtest.Parallel(t)
-	versions := stretch(t, history(t), 3, 8)
+	versions := stretch(t, history(t), 4, 7)
 	released := manifests(versions)
 	db := at(t, versions[0])
 	w := &world{db: db.Connect(t)}

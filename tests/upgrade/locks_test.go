@@ -59,7 +59,6 @@ func TestLocksMeetNoDeadlock(t *testing.T) {
 // TestLocksFirst: what an upgrade locks against writers or readers, it locks in its first step, which releases all locks if one cannot be acquired. While
 // it waits for a later lock it holds all others, and sessions that lock the same tables in another order meet a deadlock.
 func TestLocksFirst(t *testing.T) {
-	pgtest.Parallel(t)
 	versions := history(t)
 	for _, pair := range somePairs(t, later(len(versions)), 3, 1) {
 		from, to := versions[pair[0]], versions[pair[1]]

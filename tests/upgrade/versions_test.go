@@ -76,17 +76,26 @@ func manifests(versions []*generator.Extension) []upgrade.Manifest {
 // is installed once on each server.
 func at(t *testing.T, e *generator.Extension) *pgtest.Database {
 	t.Helper()
+	db := pgtest.DB(t, original(t, e))
+	db.Exec(t, notCopied)
+	return db
+}
+
+// original is the template that at copies. Its catalog is noted for fresh.
+func original(t *testing.T, e *generator.Extension) string {
+	t.Helper()
 	roles(t)
 	ddl := sourceTables(t)
-	db := pgtest.DB(t, pgtest.Template(t, key(e), func(ctx context.Context, conn *pgx.Conn) error {
+	return pgtest.Template(t, key(e), func(ctx context.Context, conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, ddl); err != nil {
 			return err
 		}
 		_, err := commandtest.Apply(ctx, conn, e, commandtest.ApplyOptions{})
+		if err == nil {
+			catalogs.Store(key(e), snapshot(t, conn))
+		}
 		return err
-	}))
-	db.Exec(t, notCopied)
-	return db
+	})
 }
 
 // notCopied lets a copy pass for the database in which apply has installed a version: a database that knows that it is a copy starts again with its
@@ -102,25 +111,17 @@ func key(e *generator.Extension) string {
 	return fmt.Sprintf("%x", md5.Sum([]byte(e.Version+e.Install(generator.Plain))))
 }
 
-var catalogs sync.Map // functions that read the catalog of a version, by its key
+var catalogs sync.Map // of versions, by their keys
 
 // fresh is the catalog of a version that was installed at once, in the plain flavour.
 func fresh(t *testing.T, e *generator.Extension) []string {
 	t.Helper()
-	read, _ := catalogs.LoadOrStore(key(e), &reading{})
-	r := read.(*reading)
-	r.Lock()
-	defer r.Unlock()
-	if r.catalog == nil {
-		r.catalog = snapshot(t, at(t, e))
+	catalog, known := catalogs.Load(key(e))
+	if !known {
+		original(t, e)
+		catalog, _ = catalogs.Load(key(e))
 	}
-	return slices.Clone(r.catalog)
-}
-
-// reading is the catalog of a version once a test has read it.
-type reading struct {
-	sync.Mutex
-	catalog []string
+	return slices.Clone(catalog.([]string))
 }
 
 // later are the pairs of a version and a later one.
