@@ -107,6 +107,12 @@ func (m Manifest) checksum() string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// textChecksum is the checksum of a text as Encode wrote it, without encoding it again.
+func textChecksum(text []byte, checksum string) string {
+	sum := sha256.Sum256(bytes.Replace(text, fmt.Appendf(nil, `"checksum": %q`, checksum), []byte(`"checksum": ""`), 1))
+	return hex.EncodeToString(sum[:16])
+}
+
 func (m Manifest) text() string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -129,7 +135,7 @@ func Decode(text []byte) (Manifest, error) {
 	if m.Format != manifestFormat {
 		return m, fmt.Errorf("format %d; this version of Sluice reads format %d", m.Format, manifestFormat)
 	}
-	if m.Checksum != m.checksum() {
+	if m.Checksum != textChecksum(text, m.Checksum) && m.Checksum != m.checksum() {
 		return m, errors.New("somebody changed it since \"sluice release\" wrote it: restore it")
 	}
 	m.Checksum = ""
