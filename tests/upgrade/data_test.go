@@ -16,11 +16,11 @@ import (
 	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
-// TestDataSurvives goes through half of the history, or the whole, with data in everything, and traffic before each step: messages and their counts, events,
+// TestDataSurvives goes through a stretch of the history, or the whole, with data in everything, and traffic before each step: messages and their counts, events,
 // what groups hold, have committed and given up, and rows of outboxes are kept; each stream table equals its query right after the upgrade.
 func TestDataSurvives(t *testing.T) {
 	pgtest.Parallel(t)
-	versions := stretch(t, history(t), 4, 7)
+	versions := stretch(t, history(t), 4, 5)
 	released := manifests(versions)
 	db := at(t, versions[0])
 	w := &world{db: db.Connect(t)}

@@ -18,7 +18,7 @@ import (
 // chosen by SLUICE_TEST_SEED; with SLUICE_TEST_LONG=1 from every one to every later one of the whole. The catalog must be that of a fresh extension, and of the plain
 // flavour, but for what extensions mark to be dumped.
 func TestExtensionFlavour(t *testing.T) {
-	versions := stretch(t, history(t), 6, 3)
+	versions := stretch(t, history(t), 6, 2)
 	released := manifests(versions)
 	server := serverWithFiles(t, versions)
 	catalogs := map[string][]string{}

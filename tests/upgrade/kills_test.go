@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	osexec "os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -103,8 +104,12 @@ func startKilling(t *testing.T, specs string, versions []*generator.Extension) *
 		t: t, specs: specs, versions: versions, server: withRoles(t, server), rand: rand.New(rand.NewPCG(seed(t), 2)),
 		out: t.TempDir(), typical: time.Second, at: map[string]int{},
 	}
-	for _, e := range k.versions {
-		if _, _, err := e.Release(k.out); err != nil {
+	releases := filepath.Join(k.out, "mail", "releases")
+	if err := os.MkdirAll(releases, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range manifests(k.versions) {
+		if err := os.WriteFile(filepath.Join(releases, m.Version+".json"), []byte(m.Encode()), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // TestScripts goes through a stretch of the history, or the whole, with the scripts that a dry run prints, run by psql: they do what apply does.
 func TestScripts(t *testing.T) {
 	pgtest.Parallel(t)
-	versions := stretch(t, history(t), 9, 3)
+	versions := stretch(t, history(t), 6, 2)
 	released := manifests(versions)
 	db := pgtest.DB(t)
 	sources(t, db)

@@ -41,7 +41,7 @@ type traffic struct {
 	released            []upgrade.Manifest
 	received, published atomic.Int64
 	done                atomic.Int64 // transactions
-	calm                atomic.Bool  // sessions pause between transactions for longer, as they always do with short rows
+	calm                atomic.Bool  // sessions pause between transactions for longer
 
 	mu     sync.Mutex
 	errors map[string]int // that a retry cured, by what they say
@@ -260,10 +260,7 @@ func (r *traffic) goesOn(t *testing.T) {
 	})
 }
 
-const (
-	kinds = 8 // of work
-	calm  = 90 * time.Millisecond
-)
+const kinds = 8 // of work
 
 func (r *traffic) start() {
 	for n, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol} {
@@ -314,9 +311,9 @@ func (r *traffic) repeat(kind string, n int, mode pgx.QueryExecMode, work func(c
 			failures = 0
 			r.note(r.works, kind)
 			r.done.Add(1)
-			pause := pgtest.ShortOrLong(calm, 3*time.Millisecond)
+			pause := pgtest.ShortOrLong(300*time.Millisecond, 3*time.Millisecond)
 			if r.calm.Load() {
-				pause = calm
+				pause = max(pause, 90*time.Millisecond)
 			}
 			time.Sleep(time.Duration(random.Int64N(int64(pause))))
 			continue
