@@ -3,9 +3,10 @@
 SHELL := /bin/bash -o pipefail
 
 # Two packages at a time for each processor, as tests wait, too, and each package has servers of its own. No vet, which has a step of its own.
-# -w: without debugging information, a test binary is linked in half the time.
 # -count=1: what a test says of a server is not worth keeping. TIMES=1 prints where the processor time went.
-GO_TEST = $(BRIEF) go test -json -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -ldflags=-w -count=1 -timeout $(TIMEOUT)
+GO_TEST = $(BRIEF) go test -json -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -ldflags='$(LINK)' -count=1 -timeout $(TIMEOUT)
+# Without symbols and by gold, where there is one, each of 70 test binaries is linked in two seconds of processor time instead of seven.
+LINK := -s $(if $(shell command -v ld.gold),-extldflags=-fuse-ld=gold)
 TIMEOUT := 60m
 GOLANGCI := v2.15.0
 BRIEF = go run ./tests/brief $(if $(TIMES),-times)

@@ -7,6 +7,7 @@ import (
 	"github.com/pgsluice/sluice/tests/oracle"
 	"github.com/pgsluice/sluice/tests/oracle/cases"
 	"github.com/pgsluice/sluice/tests/oracle/naive"
+	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
 // fault is a subject that is wrong, and what the oracle should say of it.
@@ -65,7 +66,7 @@ func TestFaultsAreFound(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			h := oracle.Hunt{
-				Subject: f.subject, Modes: []string{f.mode}, Shrink: 2 * time.Minute, Again: "seed %d", Options: f.options,
+				Subject: f.subject, Modes: []string{f.mode}, Shrink: 10 * time.Minute, Again: "seed %d", Options: f.options,
 			}
 			report, seed := firstFailure(t, h, append([]uint64{f.seed}, upTo(enough)...))
 			if report == nil {
@@ -114,9 +115,9 @@ func TestNothingIsFoundInWhatIsRight(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			h := oracle.Hunt{
-				Subject: r.subject, Modes: []string{r.mode}, Shrink: 2 * time.Minute, Again: "seed %d", Options: r.options,
+				Subject: r.subject, Modes: []string{r.mode}, Shrink: 10 * time.Minute, Again: "seed %d", Options: r.options,
 			}
-			if report, _ := firstFailure(t, h, upTo(8)); report != nil {
+			if report, _ := firstFailure(t, h, upTo(pgtest.ShortOrLong[uint64](3, 8))); report != nil {
 				t.Errorf("\n%s", report.Script())
 			}
 		})

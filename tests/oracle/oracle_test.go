@@ -45,8 +45,8 @@ func TestLessons(t *testing.T) {
 	})
 }
 
-// few are seeds of which two views or more have each feature of cases.Core, and five of all SQL.
-var few = []uint64{3, 6, 9, 12, 15, 16, 17, 22, 38, 43, 76, 98, 125, 134, 145, 181, 193, 233, 236, 248, 250, 382}
+// few are the cheapest seeds of the first hundred of which a view or more has each feature of cases.Core. Every third number is a case of all SQL.
+var few = []uint64{6, 15, 24, 27, 30, 31, 51, 54, 57, 58, 60, 62, 66, 69, 72, 74, 76, 80, 81, 82, 83, 84, 92}
 
 // TestOracle is the short pass: a few seeds in two modes, or where one is given, or with long rows, in all.
 func TestOracle(t *testing.T) {
@@ -80,19 +80,11 @@ func from(first, count uint64) []uint64 {
 	return seeds
 }
 
-// or is the first number, or the second with long rows.
-func or(few, many uint64) uint64 {
-	if pgtest.Long() {
-		return many
-	}
-	return few
-}
-
 // TestAtCommit tries some of the seeds where commits maintain stream tables, alone and beside the other modes.
 func TestAtCommit(t *testing.T) {
 	hunt := hunt
 	hunt.Modes = []string{oracle.AtCommit, oracle.Mixed}
-	tryAll(t, hunt, 3, func(n uint64) (uint64, bool) { return 1000 + n, n < or(8, 25) })
+	tryAll(t, hunt, 3, func(n uint64) (uint64, bool) { return 1000 + n, n < pgtest.ShortOrLong[uint64](4, 25) })
 }
 
 // TestRecursive tries seeds with queries that read themselves.
@@ -100,7 +92,7 @@ func TestRecursive(t *testing.T) {
 	h := hunt
 	h.Modes, h.Again = []string{oracle.Differential, oracle.Immediate, oracle.AtCommit}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestRecursive ./tests/oracle"
 	h.Options = cases.Options{Views: 4, Steps: 8, Recursive: true}
-	stats, count := tryFrom(t, h, 2000, or(8, 25))
+	stats, count := tryFrom(t, h, 2000, pgtest.ShortOrLong[uint64](4, 25))
 	for _, feature := range []string{"recursive", "search", "cycle"} {
 		t.Logf("%d stream tables have: %s", stats.Features[feature], feature)
 		if count >= 8 && stats.Features[feature] < 3 {
@@ -119,7 +111,7 @@ func folded(t *testing.T, sort string, first uint64) {
 	h := hunt
 	h.Modes, h.Again = []string{oracle.Differential, oracle.Immediate, oracle.AtCommit}, "SLUICE_TEST_SEED=%d go test -count=1 -run "+t.Name()+" ./tests/oracle"
 	h.Options = cases.Options{Views: 4, Steps: 8, Folded: sort}
-	stats, count := tryFrom(t, h, first, or(6, 20))
+	stats, count := tryFrom(t, h, first, pgtest.ShortOrLong[uint64](3, 20))
 	if count >= 6 && stats.Features[sort] < int(count) {
 		t.Errorf("%d stream tables have such columns in expressions", stats.Features[sort])
 	}
@@ -129,14 +121,14 @@ func folded(t *testing.T, sort string, first uint64) {
 func TestRecomputed(t *testing.T) {
 	h := hunt
 	h.Subject, h.Modes, h.Again = oracle.Recomputed{}, []string{oracle.Differential}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestRecomputed ./tests/oracle"
-	tryFrom(t, h, 1, or(4, 100))
+	tryFrom(t, h, 1, pgtest.ShortOrLong[uint64](2, 100))
 }
 
 // TestCompared tries some of the seeds with check_stream_table() before each refresh.
 func TestCompared(t *testing.T) {
 	h := hunt
 	h.Subject, h.Modes, h.Again = oracle.Compared{}, []string{oracle.Differential}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestCompared ./tests/oracle"
-	tryFrom(t, h, 1, or(4, 100))
+	tryFrom(t, h, 1, pgtest.ShortOrLong[uint64](2, 100))
 }
 
 // checkPower fails the test if what it compares could hardly differ.
@@ -145,8 +137,11 @@ func checkPower(t *testing.T, s oracle.Stats) {
 	if s.Supported < 6*s.Cases {
 		t.Errorf("only %d stream tables", s.Supported)
 	}
-	if s.Vacuous*4 > s.Comparisons || len(s.Slow)*20 > s.Cases {
-		t.Errorf("too many comparisons of nothing, or cases left out")
+	if s.Vacuous*4 > s.Comparisons {
+		t.Errorf("too many comparisons of nothing")
+	}
+	if len(s.Slow)*20 > s.Cases && pgtest.Long() { // a matter of time, on a busy machine
+		t.Errorf("too many cases left out")
 	}
 	for _, feature := range cases.Core {
 		if s.Features[feature] == 0 {

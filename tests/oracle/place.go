@@ -28,7 +28,7 @@ func NewPlace(t testing.TB) *Place {
 	// No statements are kept on the client's side, as what they are about goes away.
 	exec := "default_query_exec_mode=exec"
 	// A view of a random case that takes longer has no index, and no one who waits for it.
-	p := &Place{Major: db.Server.Major, dsn: db.DSN(exec, "jit=off", "statement_timeout=10s"), super: pgtest.Connect(t, db.SuperDSN(exec))}
+	p := &Place{Major: db.Server.Major, dsn: db.DSN(exec, "jit=off", "statement_timeout=30s"), super: pgtest.Connect(t, db.SuperDSN(exec))}
 	if err := p.reconnect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
