@@ -13,10 +13,10 @@ const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseco
 const reason = (failure) => failure.cause?.message ?? failure.message;
 
 // run works until the process is asked to stop, and then finishes the batch at hand. The pool connects again where the connection is lost.
-async function run(db, inbox, handle) {
+async function run(pool, inbox, handle) {
   while (!stopped) {
     try {
-      if ((await batch(db, inbox, handle)) === 0) await pause(PAUSE);
+      if ((await batch(pool, inbox, handle)) === 0) await pause(PAUSE);
     } catch (failure) {
       console.error(`a batch was rolled back: ${reason(failure)}`); // nothing of it was done: the messages are claimed again
       await pause(1000);
@@ -24,22 +24,34 @@ async function run(db, inbox, handle) {
   }
 }
 
-// batch claims, works and marks in one transaction. It returns the number of messages claimed.
-function batch(db, inbox, handle) {
-  return db.transaction(async (tx) => {
-    const { rows } = await tx.execute(sql`select event_id, payload from pgtrickle.inbox_claim(${inbox}, ${BATCH})`);
-    for (const { event_id, payload } of rows) {
-      try {
-        // A savepoint: takes back the work of a message that fails, and keeps its claim.
-        await tx.transaction((savepoint) => handle(savepoint, event_id, payload));
-      } catch (failure) {
-        await tx.execute(sql`select pgtrickle.inbox_mark_failed(${inbox}, ${event_id}, ${reason(failure)})`);
-        continue;
-      }
-      await tx.execute(sql`select pgtrickle.inbox_mark_processed(${inbox}, ${event_id})`);
+// batch claims, works and marks in one transaction. It returns the number of messages claimed. The connection is taken from the pool here, as Drizzle
+// does not give back one that is lost at "begin": a pool that has no other waits for it forever.
+async function batch(pool, inbox, handle) {
+  const client = await pool.connect();
+  let lost;
+  try {
+    return await drizzle(client).transaction((db) => work(db, inbox, handle));
+  } catch (failure) {
+    lost = failure; // the connection is closed
+    throw failure;
+  } finally {
+    client.release(lost);
+  }
+}
+
+async function work(db, inbox, handle) {
+  const { rows } = await db.execute(sql`select event_id, payload from pgtrickle.inbox_claim(${inbox}, ${BATCH})`);
+  for (const { event_id, payload } of rows) {
+    try {
+      // A savepoint: takes back the work of a message that fails, and keeps its claim.
+      await db.transaction((savepoint) => handle(savepoint, event_id, payload));
+    } catch (failure) {
+      await db.execute(sql`select pgtrickle.inbox_mark_failed(${inbox}, ${event_id}, ${reason(failure)})`);
+      continue;
     }
-    return rows.length;
-  });
+    await db.execute(sql`select pgtrickle.inbox_mark_processed(${inbox}, ${event_id})`);
+  }
+  return rows.length;
 }
 
 async function ship(tx, eventId, payload) {
@@ -52,5 +64,5 @@ const pool = new pg.Pool({ connectionString: process.argv[2], max: 1 });
 // A connection that is lost must not end the process: the pool replaces it.
 pool.on("connect", (client) => client.on("error", (failure) => console.error(failure.message)));
 pool.on("error", () => {}); // the same, of an idle one
-await run(drizzle(pool), process.argv[3], ship);
+await run(pool, process.argv[3], ship);
 await pool.end();
