@@ -4,9 +4,11 @@ import (
 	"testing"
 
 	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/pgtest"
 )
 
 // TestInbox interleaves claims, marks, background work and plain statements on the inboxes of the shop.
 func TestInbox(t *testing.T) {
-	RunDir(t, "inbox", installed.ShopDB)
+	extension := installed.Load(t, installed.Shop())
+	RunDir(t, "inbox", func(t testing.TB) *pgtest.Database { return installed.DB(t, extension) })
 }

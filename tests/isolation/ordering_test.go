@@ -9,11 +9,10 @@ import (
 
 // TestOrdering interleaves senders, workers and background work on an inbox with ordering.
 func TestOrdering(t *testing.T) {
-	RunDir(t, "ordering", func(t testing.TB) *pgtest.Database {
-		return installed.DB(t, installed.Text(t, `
+	extension := installed.Text(t, `
 version: 1
 extension: {name: ordered, version: 1.0.0}
 inboxes: [{name: orders, ordering: {sequence: number}}]
-`))
-	})
+`)
+	RunDir(t, "ordering", func(t testing.TB) *pgtest.Database { return installed.DB(t, extension) })
 }

@@ -58,7 +58,10 @@ type step struct {
 	sql     string
 }
 
-const outputSection = "output"
+const (
+	outputSection      = "output"
+	startOfPermutation = "starting permutation: "
+)
 
 // parse reads a case.
 func parse(text []byte) (*spec, error) {
@@ -154,6 +157,15 @@ func (s *spec) check() error {
 		}
 	}
 	return nil
+}
+
+// outputs are what the output says of each permutation.
+func (s *spec) outputs() []string {
+	parts := strings.Split("\n"+s.output, "\n"+startOfPermutation)[1:]
+	for n := range parts {
+		parts[n] = startOfPermutation + parts[n]
+	}
+	return parts
 }
 
 // withOutput is the case's file with another output.
