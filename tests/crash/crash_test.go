@@ -23,9 +23,6 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// kills is how often something is killed, manyKills with SLUICE_TEST_LONG=1.
-const kills, manyKills = 40, 100
-
 // run is a server with traffic on it. The traffic's sessions survive every crash by connecting again.
 type run struct {
 	t       *testing.T
@@ -45,7 +42,7 @@ const (
 	batch   = 5
 )
 
-// TestWorkersKilled kills worker backends, worker clients and the whole server, kills times at random moments, while messages come
+// TestWorkersKilled kills worker backends, worker clients and the whole server, again and again at random moments, while messages come
 // in and are processed. After each kill, what the victim had claimed is claimable at once; in the end, no message is lost,
 // none is processed twice, and all counts agree. SLUICE_TEST_SEED=n takes other moments.
 func TestWorkersKilled(t *testing.T) {
@@ -66,13 +63,13 @@ func killWorkers(t *testing.T, seed uint64, option string) {
 	}
 	r.go_(func(conn *pgx.Conn) error { return r.tick(conn) })
 	killed := map[string]int{}
-	count := kills / 2
-	if pgtest.Long() {
-		count = manyKills
-	}
-	for n := range count {
+	kinds := []string{"client", "backend", "server"}
+	for n := range pgtest.ShortOrLong(7, 100) {
 		time.Sleep(time.Duration(r.rand.IntN(40)) * time.Millisecond) // the random moment
-		how := []string{"client", "client", "backend", "server"}[r.rand.IntN(4)]
+		how := kinds[max(0, r.rand.IntN(4)-1)]
+		if n < len(kinds) {
+			how = kinds[n]
+		}
 		if err := r.kill(how); err != nil {
 			t.Fatalf("kill %d, of the %s: %v", n, how, err)
 		}

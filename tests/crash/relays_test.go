@@ -76,9 +76,6 @@ end;
 $$`,
 }
 
-// relayKills are shutdowns of the whole server, but for every fifth, which ends one of its processes; manyRelayKills with SLUICE_TEST_LONG=1.
-const relayKills, manyRelayKills = 10, 25
-
 // TestRelays takes messages in, does their work and publishes what came of it in one transaction, and has three relays of each
 // of three groups tell a broker, while relays, server processes and the server are killed. One group follows a stream table over the orders.
 // Every order must reach each broker, those of one account in their order, and again only where a lease has ended.
@@ -97,14 +94,11 @@ func TestRelays(t *testing.T) {
 		r.go_(r.relay("followers", n, ", jsonb_array_elements(p.payload->'inserted') change", placed))
 	}
 	r.go_(r.tick)
-	kills := relayKills
-	if pgtest.Long() {
-		kills = manyRelayKills
-	}
-	for n := range kills {
+	each := pgtest.ShortOrLong(3, 5)
+	for n := range pgtest.ShortOrLong(4, 25) { // of the whole server, but for every third or fifth, of one of its processes
 		r.awaitReceived(int64(20 * (n + 1)))
 		time.Sleep(time.Duration(r.rand.IntN(300)) * time.Millisecond) // the random moment
-		if err := r.killAny(n%5 != 4); err != nil {
+		if err := r.killAny(n%each != each-1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -46,10 +46,7 @@ func streamKills(t *testing.T, mode string, views chaos.Views) {
 	seed, _ := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64)
 	kills, err := strconv.Atoi(os.Getenv("SLUICE_TEST_KILLS"))
 	if err != nil {
-		kills = 4
-		if pgtest.Long() {
-			kills = 20
-		}
+		kills = pgtest.ShortOrLong(2, 20)
 	}
 	r := startStreams(t, mode, views, seed)
 	for n := range streamWriters {
