@@ -45,10 +45,11 @@ func TestTour(t *testing.T) {
 	}
 	steps := strings.Replace(section(t, use, "```sh\n", "```\n"), "postgres://localhost/mydb", "'"+db.DSN()+"'", 1)
 
-	// The scheduler stays, as a job of the shell, whose group ends with the test.
-	shell := exec.Command("bash", "-c", "set -e\n"+steps+"sluice apply\nsluice status\nsed -i 's/name: order_events/&\\n    retry: none/' specs/app/spec.yaml\nsluice apply --allow-data-loss\n")
+	// Make sees the repository where it is, not by the link: Go would compile all of it again. The scheduler stays, as a job of the shell,
+	// whose group ends with the test.
+	shell := exec.Command("bash", "-c", "set -e\nmake() { env -u PWD make \"$@\"; }\n"+steps+"sluice apply\nsluice status\nsed -i 's/name: order_events/&\\n    retry: none/' specs/app/spec.yaml\nsluice apply --allow-data-loss\n")
 	shell.Dir = clone
-	shell.Env = append(os.Environ(), "PWD="+clone)
+	shell.Env = append(os.Environ(), "PWD="+clone, "GOFLAGS=-ldflags=-w")
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	said, err := os.Create(filepath.Join(beside, "said"))
 	if err != nil {
