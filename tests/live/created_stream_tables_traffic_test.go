@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"regexp"
 	"sync"
 	"testing"
@@ -77,11 +78,15 @@ func TestCreatedStreamTablesUnderTraffic(t *testing.T) {
 		}[n%3])
 		return err
 	})
+	traffic := func() {
+		orders := pgtest.One[int](t, db, "select count(*) from app.orders")
+		pgtest.UntilTrue(t, db, fmt.Sprintf("select count(*) > %d from app.orders", orders+pgtest.ShortOrLong(150, 600)))
+	}
 	for n := 1; n < 3; n++ {
-		time.Sleep(1500 * time.Millisecond)
+		traffic()
 		apply(n)
 	}
-	time.Sleep(time.Second)
+	traffic()
 	close(stop)
 	all.Wait()
 	db.Exec(t, "select box.drop_stream_table('coming', true)")
