@@ -9,23 +9,24 @@ GO_TEST = $(BRIEF) go test -json -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet
 LINK := -s $(if $(shell command -v ld.gold),-extldflags=-fuse-ld=gold)
 TIMEOUT := 60m
 GOLANGCI := v2.15.0
-BRIEF = go run ./tests/brief $(if $(TIMES),-times)
+BRIEF = go run ./tests/kit/brief $(if $(TIMES),-times)
 
 # First, so that nothing waits for them alone in the end.
-LONGEST := ./tests/upgrade ./tests/live ./tests/oracle ./tests/live/groups ./tests/live/coverage
+LONGEST := ./tests/upgrade ./tests/live ./tests/views/oracle ./tests/messages/groups ./tests/views/coverage
 
 # They run beside the rest of their package, which would be the last to end.
 CONTRACT := ^(TestContract|TestContractFromSQL)$$
 
 # All but what needs dbt, or brokers that are programs of their own.
-PACKAGES = $$(go list ./... | grep -v '/tests/dbt$$' | grep -Ev '$(BROKERS)')
+PACKAGES = $$(go list ./... | grep -v '/tests/tools/dbt$$' | grep -Ev '$(BROKERS)')
 BROKERS := /relay/(mqtt|rabbitmq|redis)$$
 
 # The tests of the room kafka once more, on Kafka itself. Elsewhere they have kfake, a broker in Go.
 ON_KAFKA = go vet -tags kafka ./cmd/internal/relay/kafka && $(GO_TEST) -tags kafka -run '^TestKafka$$' ./cmd/internal/relay/kafka
 
 MAJORS := 14 15 16 17 18
-SERVER_TESTS := ./tests/pgtest/... ./tests/isolation/... ./tests/live/... ./tests/traps ./tests/upgrade ./tests/crash ./tests/examples
+SERVER_TESTS := ./tests/kit/pgtest/... ./tests/live ./tests/views/{costs,coverage,planner,queries,sources} ./tests/messages/groups ./tests/sessions/... ./tests/rights/... ./tests/upgrade \
+	./tests/command/{commands,pull} ./tests/examples
 
 # What differs from version to version is the SQL that they take and how they lock. The ends of the range get all scripts, the named interleavings and
 # the upgrades; those between get the scripts.
@@ -35,7 +36,7 @@ END_TESTS := ^(TestContract|TestCommands|TestChanges|TestReferenceIsTrue|TestSou
 BETWEEN_TESTS := ^(TestContract|TestCommands|TestSources|TestManyRowsAfterFew|TestVirtualColumns)$$
 
 # What test-fast runs beside the tests that need no server.
-FAST := ./tests/pgtest/... ./tests/isolation ./tests/live ./tests/live/sources
+FAST := ./tests/kit/pgtest/... ./tests/sessions/isolation ./tests/live ./tests/views/sources
 FAST_TESTS := ^(TestContract|TestSources|TestInbox|TestGroups|TestDifferential|TestDatabase.*|TestTemplate.*)$$
 
 .PHONY: help
@@ -69,11 +70,11 @@ test-packages:
 
 .PHONY: test-contract
 test-contract: deps ## run the scripts of tests/live, and of other targets
-	@$(GO_TEST) -run '$(CONTRACT)' ./tests/live ./tests/cockroach ./tests/citus
+	@$(GO_TEST) -run '$(CONTRACT)' ./tests/live ./tests/targets/cockroach ./tests/targets/citus
 
 .PHONY: test-migrations
 test-migrations: deps ## run the generated migrations under migration tools, whose tests are a module of their own
-	@go vet -C tests/migrations . && $(BRIEF) go test -C tests/migrations -json -vet=off -count=1 -timeout $(TIMEOUT) .
+	@go vet -C tests/tools/migrations . && $(BRIEF) go test -C tests/tools/migrations -json -vet=off -count=1 -timeout $(TIMEOUT) .
 
 .PHONY: test-brokers
 test-brokers:
@@ -84,30 +85,30 @@ test-brokers:
 .PHONY: test-relay
 test-relay: deps ## run the tests of the relay, also with Kafka, Redis, RabbitMQ and Mosquitto, which it installs (on Debian), and with queues of clouds, whose clients compile for minutes
 	@.ci/deps-relay
-	@$(GO_TEST) ./cmd/internal/relay/... ./tests/relay
+	@$(GO_TEST) ./cmd/internal/relay/... ./tests/messages/relay
 	@$(ON_KAFKA)
 	@$(GO_TEST) -tags clouds ./cmd/internal/relay/cloud
 
 .PHONY: test-ui
 test-ui: deps ## show the page of sluice ui in a headless Chromium, which it installs (on Debian)
 	@.ci/deps-ui
-	@go vet -tags browser ./tests/ui
-	@$(GO_TEST) -tags browser ./tests/ui
+	@go vet -tags browser ./tests/command/ui
+	@$(GO_TEST) -tags browser ./tests/command/ui
 
 .PHONY: images
 images: deps ## take the pictures of docs/images of the page of sluice ui
 	@.ci/deps-ui
-	@go test -tags browser -count=1 -run '^TestImages$$' ./tests/ui -images "$$PWD/docs/images"
+	@go test -tags browser -count=1 -run '^TestImages$$' ./tests/command/ui -images "$$PWD/docs/images"
 
 .PHONY: test-ops
 test-ops: deps ## hold dashboards, alerts, exporters and manifests against Grafana, Prometheus, Compose and Kubernetes, in a module of their own
-	@go vet -C tests/ops . && $(BRIEF) go test -C tests/ops -json -vet=off -count=1 -timeout $(TIMEOUT) .
+	@go vet -C tests/tools/ops . && $(BRIEF) go test -C tests/tools/ops -json -vet=off -count=1 -timeout $(TIMEOUT) .
 
 .PHONY: test-fast
 test-fast: export SLUICE_TEST_FAST = 1
 test-fast: ## run what needs Go and one PostgreSQL alone, in 2 minutes; installs nothing
 	@.ci/fast
-	@$(GO_TEST) $$(go list ./... | grep -v '/tests/\|/internal/sandbox$$\|/relay/mqtt$$\|/relay/rabbitmq$$\|/relay/redis$$') ./tests/house ./tests/script ./tests/brief
+	@$(GO_TEST) $$(go list ./... | grep -v '/tests/\|/internal/sandbox$$\|/relay/mqtt$$\|/relay/rabbitmq$$\|/relay/redis$$') ./tests/house ./tests/command/script ./tests/kit/brief
 	@$(GO_TEST) -run '$(FAST_TESTS)' $(FAST)
 	@echo "not run: what needs pg_cron, pgbouncer, dbt, Sqitch, Java, Kafka, Redis, RabbitMQ or Mosquitto, plpgsql_check where it is missing, and what takes long (make test)"
 
@@ -129,35 +130,35 @@ test-matrix: deps ## run the tests that need a server on PostgreSQL 14 to 18
 test-versions: deps ## run what shows most on the versions beside 15, in minutes
 	@for major in $(ENDS); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(END_TESTS)' ./tests/upgrade ./tests/live ./tests/isolation ./tests/live/commands ./tests/live/sources ./tests/live/roles ./tests/traps || exit 1; \
+		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(END_TESTS)' ./tests/upgrade ./tests/live ./tests/sessions/isolation ./tests/command/commands ./tests/views/sources ./tests/rights/roles ./tests/rights/traps || exit 1; \
 	done
 	@for major in $(BETWEEN); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(BETWEEN_TESTS)' ./tests/live ./tests/live/commands ./tests/live/sources || exit 1; \
+		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(BETWEEN_TESTS)' ./tests/live ./tests/command/commands ./tests/views/sources || exit 1; \
 	done
 
 .PHONY: test-cron
 test-cron: deps ## prove the jobs with a pg_cron that knows seconds, which is built from its repository
-	@bin=$$(.ci/pg-cron) && SLUICE_PG_BIN=$$bin $(GO_TEST) ./tests/cron
+	@bin=$$(.ci/pg-cron) && SLUICE_PG_BIN=$$bin $(GO_TEST) ./tests/tools/cron
 
 .PHONY: test-citus
 test-citus: deps ## prove target citus on a coordinator and two workers of a Citus that is built from its repository, or from CITUS_SRC
-	@bin=$$(.ci/citus) && go vet -tags citus ./tests/citus && SLUICE_PG_BIN=$$bin $(GO_TEST) -tags citus ./tests/citus
+	@bin=$$(.ci/citus) && go vet -tags citus ./tests/targets/citus && SLUICE_PG_BIN=$$bin $(GO_TEST) -tags citus ./tests/targets/citus
 
 .PHONY: bench-citus
 bench-citus: deps ## measure target citus with 1, 2 and 4 workers on this machine
-	@bin=$$(.ci/citus) && SLUICE_PG_BIN=$$bin go test -tags citus -run '^$$' -bench . -benchtime 3000x ./tests/citus
+	@bin=$$(.ci/citus) && SLUICE_PG_BIN=$$bin go test -tags citus -run '^$$' -bench . -benchtime 3000x ./tests/targets/citus
 
 .PHONY: test-dbt
 test-dbt: deps ## run the generated dbt packages with dbt, which comes from PyPI into the user's cache directory
 	@.ci/dbt >/dev/null
-	@$(GO_TEST) ./tests/dbt
+	@$(GO_TEST) ./tests/tools/dbt
 
 SOAK := 2h
 
 .PHONY: soak
 soak: deps ## try random views that nobody has tried, for SOAK=2h
-	SLUICE_TEST_SOAK=$(SOAK) go test -tags soak -count=1 -timeout 0 -run TestSoak -v ./tests/oracle
+	SLUICE_TEST_SOAK=$(SOAK) go test -tags soak -count=1 -timeout 0 -run TestSoak -v ./tests/views/oracle
 
 .PHONY: site
 site: ## build the documentation as a site in bin/site, with MkDocs Material from PyPI

@@ -12,7 +12,7 @@ import (
 
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
-	"github.com/pgsluice/sluice/tests/pgtest/golden"
+	"github.com/pgsluice/sluice/tests/kit/pgtest/golden"
 )
 
 // The files in testdata hold scripts of DDL and what the catalog makes of them. Each command begins with an empty catalog, unless it says

@@ -11,7 +11,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
-	"github.com/pgsluice/sluice/tests/pgtest/golden"
+	"github.com/pgsluice/sluice/tests/kit/pgtest/golden"
 )
 
 // TestDumps compares what the catalog makes of a dump with what the server said of the database. The .live files come from the server, by

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/kit/installed"
 )
 
 // TestMailers lets mailers send messages of which every tenth fails once, and one takes longer than its lease. Each is sent at least once, and

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // python is Debian's, to which its package of psycopg belongs, where there is one.

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgsluice/sluice/tests/broker"
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/broker"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 const webhookKey = "secret of the test"

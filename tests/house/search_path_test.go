@@ -11,7 +11,7 @@ import (
 
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm/sqltext"
-	"github.com/pgsluice/sluice/tests/installed"
+	"github.com/pgsluice/sluice/tests/kit/installed"
 )
 
 // artifacts are all that a spec can ask for.

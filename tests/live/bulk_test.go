@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestManyRowsAfterFew has sessions whose plans were made for single messages touch many at once. A plan that is quadratic

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestManyConsumers asks for the lag of hundreds of consumers, with statistics from when there was one: neither the group nor the log of leases may be

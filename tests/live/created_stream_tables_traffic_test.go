@@ -11,7 +11,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestCreatedStreamTablesUnderTraffic upgrades an extension, and has its spec take stream tables over, while applications write what they read and read them, ticks run,

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestReferenceIsTrue compares the columns of every relation in the reference, with those on a server.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
-	"github.com/pgsluice/sluice/tests/pgtest/golden"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/pgtest/golden"
 )
 
 const driftSpec = `

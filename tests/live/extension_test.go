@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestExtensionByHand runs the statements that docs/migrations.md gives for the extension flavour: the stream tables have their rows then.

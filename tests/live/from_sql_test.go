@@ -18,9 +18,9 @@ import (
 
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/live/livetest"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/livetest"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 const fromSQL = "version: 1\nextension: {name: sluice_from_sql, version: 1.0.0, imperative: true}\n"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestCreatedInboxesUnderTraffic upgrades an extension, and has its spec take an inbox over, while applications send messages to it, workers process them and

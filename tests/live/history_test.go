@@ -10,8 +10,8 @@ import (
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // ways compares the versions that were installed, and by which way.

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/live/livetest"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/livetest"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

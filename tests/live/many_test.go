@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestManyStreamTables puts a hundred stream tables on one source, and ten on top of each other.

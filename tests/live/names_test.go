@@ -11,8 +11,8 @@ import (
 
 	"github.com/pgsluice/sluice/generator"
 	spec_ "github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // naming is a choice of names for everything that a spec names.

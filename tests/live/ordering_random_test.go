@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestOrderedStatements does to inboxes with ordering whatever SQL allows, many messages a statement, and compares after each what is next, what is

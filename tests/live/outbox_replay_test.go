@@ -12,8 +12,8 @@ import (
 
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/ivm/sqltext"
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // replayed are those of changeViews that stand for each way of storing rows and applying changes, and for types.

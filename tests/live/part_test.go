@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestPartBehindSlowWorkers: a worker for a part of the aggregates reads past what others have left once in a while only. What it gives back by a rollback it

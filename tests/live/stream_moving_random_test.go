@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 const movingDDL = `create table ev (id int, k int, ts timestamptz, at timestamp, n numeric);

@@ -3,8 +3,8 @@ package live
 import (
 	"testing"
 
-	"github.com/pgsluice/sluice/tests/installed"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestTenantReadsItsOwn has a tenant claim, mark, list and count a few messages among fifty thousand older ones of another, whatever statistics say: it

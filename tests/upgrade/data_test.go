@@ -13,7 +13,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestDataSurvives goes through a stretch of the history, or the whole, with data in everything, and traffic before each step: messages and their counts, events,

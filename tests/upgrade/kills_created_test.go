@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestKilledCreated is TestKilled for upgrades beside stream tables and inboxes that functions created: with tables of their own, and over tables that were there. A later version

@@ -17,8 +17,8 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
-	"github.com/pgsluice/sluice/tests/pgtest"
-	"github.com/pgsluice/sluice/tests/program"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/program"
 )
 
 // killing is a server on which upgrades are killed.

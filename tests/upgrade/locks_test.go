@@ -10,7 +10,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestLocksMeetNoDeadlock: sessions that read things that an upgrade renames, in other orders and slower than the server looks for deadlocks, all

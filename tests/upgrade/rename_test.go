@@ -9,7 +9,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestRenamedEqualsFresh goes between versions of a history in which much is renamed, forth and back: every third pair of neighbours and one other, or all.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
-	"github.com/pgsluice/sluice/tests/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 // TestScripts goes through a stretch of the history, or the whole, with the scripts that a dry run prints, run by psql: they do what apply does.

@@ -15,8 +15,8 @@ import (
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/ivm/sqltext"
-	"github.com/pgsluice/sluice/tests/pgtest"
-	"github.com/pgsluice/sluice/tests/program"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/program"
 )
 
 func TestMain(m *testing.M) { program.Main(m) }

@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
-	"github.com/pgsluice/sluice/tests/pgtest/golden"
+	"github.com/pgsluice/sluice/tests/kit/pgtest/golden"
 )
 
 // TestDefinitions shows where each definition of a script stands; what the definitions say, the tests of the catalog show.

@@ -15,7 +15,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/cmd/internal/relay/relaytest"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
-	"github.com/pgsluice/sluice/tests/broker"
+	"github.com/pgsluice/sluice/tests/kit/broker"
 )
 
 // real gives each test the same broker of Kafka, which takes seconds to start, without what the test before has left there.

@@ -15,7 +15,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/internal/relay/relaytest"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/tests/broker"
+	"github.com/pgsluice/sluice/tests/kit/broker"
 )
 
 func openSink(t *testing.T, c config.MQTT) wire.Sink {

@@ -14,7 +14,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/internal/relay/relaytest"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/tests/broker"
+	"github.com/pgsluice/sluice/tests/kit/broker"
 )
 
 // TestRabbitMQ starts one broker for all tests, which takes seconds.

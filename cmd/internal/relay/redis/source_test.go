@@ -11,7 +11,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/internal/relay/relaytest"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 	"github.com/pgsluice/sluice/generator/spec"
-	"github.com/pgsluice/sluice/tests/broker"
+	"github.com/pgsluice/sluice/tests/kit/broker"
 )
 
 func TestUnsettled(t *testing.T) {

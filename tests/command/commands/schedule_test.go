@@ -1,0 +1,19 @@
+package commands
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/pgsluice/sluice/cmd/commandtest"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
+)
+
+// schedule ticks a database for three seconds.
+func schedule(t *testing.T, db *pgtest.Database) error {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	return commandtest.Scheduler{
+		DSN: db.DSN("application_name=scheduler"), Schema: "pgtrickle", Every: 50 * time.Millisecond, Log: t.Logf,
+	}.Run(ctx)
+}

@@ -1,0 +1,87 @@
+// Package watch runs sluice status --watch on a terminal.
+package watch
+
+import (
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+
+	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/program"
+)
+
+func TestMain(m *testing.M) { program.Main(m) }
+
+// terminal is a pseudo terminal that the command runs on.
+type terminal struct {
+	*os.File
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (r *terminal) read() {
+	block := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(block)
+		r.mu.Lock()
+		r.text.Write(block[:n])
+		r.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (r *terminal) waitFor(t *testing.T, what string) {
+	t.Helper()
+	shown := func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return strings.Contains(r.text.String(), what)
+	}
+	if !pgtest.Becomes(shown) {
+		t.Fatalf("%q was not shown:\n%q", what, r.text.String())
+	}
+}
+
+// TestWatch shows a status that changes, and a server that goes away, until q is pressed or the process is asked to end.
+func TestWatch(t *testing.T) {
+	db := installed.ShopDB(t)
+	for _, end := range []string{"q", "signal"} {
+		t.Run(end, func(t *testing.T) {
+			cmd := program.Command(t, "status", "--watch", "--schema", "pgtrickle", "--dsn", db.DSN())
+			cmd.Env = append(cmd.Env, "TERM=xterm")
+			file, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			r := &terminal{File: file}
+			go r.read()
+			r.waitFor(t, "inboxes")
+			r.waitFor(t, "q quits")
+			if end == "q" {
+				db.Exec(t, "select pgtrickle.pause_inbox('order_events')")
+				r.waitFor(t, "paused")
+				db.SuperExec(t, "alter table pgtrickle.pgt_extension rename to away")
+				r.waitFor(t, "cannot be read")
+				db.SuperExec(t, "alter table pgtrickle.away rename to pgt_extension")
+				_, err = io.WriteString(r, "q")
+			} else {
+				err = cmd.Process.Signal(syscall.SIGTERM)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
