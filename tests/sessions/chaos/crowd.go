@@ -24,13 +24,14 @@ const (
 	Serializable   = "serializable"
 )
 
-// Crowd is ten writers, two refreshers and one who compares.
+// Crowd is five or ten writers, two refreshers and one who compares.
 type Crowd struct {
 	*Subject
 	Seed       uint64
-	For        time.Duration
-	Isolations []string // of the writers
-	Refills    bool     // stream tables in the modes immediate and at_commit are filled again, again and again
+	For        time.Duration // at least; and until enough was done
+	Committed  int64         // how many transactions must stay at least
+	Isolations []string      // of the writers
+	Refills    bool          // stream tables in the modes immediate and at_commit are filled again, again and again
 
 	t      *testing.T
 	db     *pgtest.Database
@@ -43,10 +44,12 @@ type Crowd struct {
 	committed, rolledBack, refused, retries, most, checks, filledChecks, refreshes, held atomic.Int64
 }
 
+// writers of ten meet more often, and each waits longer for its turn.
+var writers = pgtest.ShortOrLong(5, 10)
+
 const (
-	writers    = 10
 	refreshers = 2
-	enough     = 30 // transactions that stayed
+	patience   = 2 * time.Minute // how much longer than it was to a crowd may take to do enough
 )
 
 // Run lets the crowd loose on a database of its own.
@@ -81,10 +84,17 @@ func (c *Crowd) start(group *sync.WaitGroup, n int, user string, body func(conte
 	}
 }
 
-// over reports whether to go home: in time, or as long after it as a slow machine needs to do something worth a check.
+// over reports whether to go home: when time is up and something was done that is worth a check, however long a slow machine needs for it.
 func (c *Crowd) over() bool {
 	late := time.Since(c.until)
-	return c.failed.Load() || late > 0 && c.committed.Load() >= enough || late > time.Minute
+	return c.failed.Load() || late > 0 && c.enough(2) || late > patience
+}
+
+// enough reports whether there were transactions that stayed, so many checks, and refreshes where the mode has them.
+func (c *Crowd) enough(checks int64) bool {
+	return c.committed.Load() >= c.Committed && c.checks.Load() >= checks &&
+		(!c.Refills && c.Mode == "immediate" || c.refreshes.Load() >= 2) &&
+		(!c.Refills && c.Mode != "at_commit" || c.filledChecks.Load() >= checks-1)
 }
 
 // refresh ticks and refreshes; now and then it has the logs pruned before their time. Refreshes may fail to serialize.
@@ -264,7 +274,7 @@ union all select stream_table, error, null from chaos.pgt_refresh_history where 
 union all select task, last_error, null from chaos_internal.pgt_tasks where last_error is not null`) {
 		c.t.Errorf("a tick failed: %v", problem)
 	}
-	if c.committed.Load() < enough || c.checks.Load() < 3 || (c.Refills || c.Mode == "at_commit") && c.filledChecks.Load() < 2 {
+	if !c.enough(3) { // the last one is that of above
 		c.t.Error("too little was done to say anything")
 	}
 }
