@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/tests/kit/installed"
 	"github.com/pgsluice/sluice/tests/kit/pgtest"
@@ -92,7 +93,7 @@ func (w *work) run(write func(context.Context, *pgx.Conn, int, *rand.Rand) error
 			conn := w.db.Connect(w.t)
 			group.Go(func() {
 				if err := body(w.t.Context(), conn, i, rand.New(rand.NewPCG(7, uint64(i)))); err != nil {
-					w.t.Error(pgtest.ErrorText(err))
+					w.t.Error(pgtest.ErrorText(err) + whereOf(err))
 				}
 			})
 		}
@@ -113,6 +114,15 @@ func (w *work) run(write func(context.Context, *pgx.Conn, int, *rand.Rand) error
 	close(w.done)
 	all.Wait()
 	w.count()
+}
+
+// whereOf is the context of an error of the server.
+func whereOf(err error) string {
+	var failed *pgconn.PgError
+	if errors.As(err, &failed) && failed.Where != "" {
+		return "\nCONTEXT: " + failed.Where
+	}
+	return ""
 }
 
 // errGaveUp is why a worker rolls back.
