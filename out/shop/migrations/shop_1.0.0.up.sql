@@ -2352,7 +2352,7 @@ as $function$
 declare
     v_now     timestamptz := clock_timestamp();
     v_next    bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
-    v_base    bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    v_base    bigint := v_next + age(v_next::text::xid8::xid); -- not of another snapshot, whose end may be later
     v_own     bigint := pg_current_xact_id_if_assigned()::text::bigint;
     v_at      record; -- where the inbox is
     v_from_at timestamptz;
@@ -2714,7 +2714,7 @@ as $function$
 declare
     v_now     timestamptz := clock_timestamp();
     v_next    bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
-    v_base    bigint := v_next + age(pg_snapshot_xmax(pg_current_snapshot())::xid);
+    v_base    bigint := v_next + age(v_next::text::xid8::xid); -- not of another snapshot, whose end may be later
     v_own     bigint := pg_current_xact_id_if_assigned()::text::bigint;
     v_at      record; -- where the inbox is
     v_from_at timestamptz;
@@ -2977,7 +2977,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'b30b48f0c7faffd13f693fdd81025ce0', 'plain');
+values ('shop', '1.0.0', 'b8793b0be88370ac396aac035e181a6d', 'plain');
 select pgtrickle.attach();
 
 do $do$
