@@ -24,6 +24,9 @@ const (
 func (s *source) Receive(ctx context.Context) ([]*wire.Event, error) {
 	s.using.Lock()
 	defer s.using.Unlock()
+	if s.live.Err() != nil {
+		return nil, context.Cause(s.live)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.live, func() { cancel(context.Cause(s.live)) })()
@@ -57,7 +60,7 @@ func (s *source) pull(ctx context.Context) (messages []*nats.Msg, err error) {
 	for len(messages) < s.batch {
 		wait := 2 * heartbeat
 		if len(messages) > 0 {
-			wait = straggler
+			wait = s.straggler
 		}
 		m, err := s.next(ctx, wait)
 		switch {

@@ -24,14 +24,15 @@ var (
 // source pulls from a durable consumer. All messages arrive at one subscription, which lives as long as the source, so that none is lost on the way when
 // Receive ends early.
 type source struct {
-	conn    *nats.Conn
-	arrived *nats.Subscription
-	request string // subject of requests for messages
-	inbox   string // prefix of the subjects that answers to requests come to
-	pulls   int
-	batch   int
-	ackWait time.Duration
-	decode  func(*wire.Document, wire.Place) *wire.Event
+	conn      *nats.Conn
+	arrived   *nats.Subscription
+	request   string // subject of requests for messages
+	inbox     string // prefix of the subjects that answers to requests come to
+	pulls     int
+	batch     int
+	ackWait   time.Duration
+	straggler time.Duration
+	decode    func(*wire.Document, wire.Place) *wire.Event
 
 	using     sync.Mutex              // held by Receive and Settle
 	open      context.Context         // until Close
@@ -51,7 +52,7 @@ func NewSource(ctx context.Context, c *config.NATSSource, decode func(*wire.Docu
 		end(err)
 		return nil, err
 	}
-	s := &source{conn: conn, decode: decode, open: open, live: live, close: end}
+	s := &source{conn: conn, straggler: straggler, decode: decode, open: open, live: live, close: end}
 	if err := s.subscribe(ctx, c, batch); err != nil {
 		end(err)
 		conn.Close()

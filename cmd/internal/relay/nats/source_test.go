@@ -19,6 +19,15 @@ import (
 
 var errLater = errors.New("later")
 
+// nextWhole receives a whole batch of documents that are all there: it waits for each as long as a busy machine may take.
+func nextWhole(t *testing.T, s wire.Source) []*wire.Event {
+	t.Helper()
+	nats := s.(*source)
+	nats.straggler = 10 * time.Second
+	defer func() { nats.straggler = straggler }()
+	return relaytest.Next(t, s)
+}
+
 func TestUnsettledComeAgain(t *testing.T) {
 	url := start(t, nil)
 	stream(t, admin(t, url), nil)
@@ -26,7 +35,7 @@ func TestUnsettledComeAgain(t *testing.T) {
 	relaytest.SendAtOnce(t, openSink(t, url, nil), all...)
 	source := openSource(t, sourceConfig(url), wire.Native, 10)
 
-	first := relaytest.Next(t, source)
+	first := nextWhole(t, source)
 	relaytest.SameIDs(t, "first", relaytest.IDs(first), relaytest.DocumentIDs(all[:10]))
 	outcomes := make([]error, 10)
 	outcomes[3], outcomes[5], outcomes[7] = errLater, errLater, wire.Reject("never")
@@ -34,7 +43,7 @@ func TestUnsettledComeAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := all[3].ID + " " + all[5].ID + " " + relaytest.DocumentIDs(all[10:18])
-	second := relaytest.Next(t, source)
+	second := nextWhole(t, source)
 	relaytest.SameIDs(t, "those given back, then new ones", relaytest.IDs(second), want)
 	if err := source.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -79,7 +88,7 @@ func TestSlowSink(t *testing.T) {
 	c := sourceConfig(url)
 	c.AckWait = spec.Duration(300 * time.Millisecond)
 	slow, other := openSource(t, c, wire.Native, 5), openSource(t, c, wire.Native, 100)
-	held := relaytest.Next(t, slow)
+	held := nextWhole(t, slow)
 	relaytest.SameIDs(t, "others", relaytest.IDs(relaytest.Take(t, other, 5)), relaytest.DocumentIDs(all[5:]))
 	for range 5 {
 		relaytest.Nothing(t, other)
@@ -102,7 +111,7 @@ func TestCrash(t *testing.T) {
 	c.AckWait = spec.Duration(500 * time.Millisecond)
 	c.MaxAckPending = 10
 	crashed := openSource(t, c, wire.Native, 100).(*source)
-	relaytest.SameIDs(t, "first", relaytest.IDs(relaytest.Next(t, crashed)), relaytest.DocumentIDs(all))
+	relaytest.SameIDs(t, "first", relaytest.IDs(nextWhole(t, crashed)), relaytest.DocumentIDs(all))
 	crashed.conn.Close()
 	again := openSource(t, c, wire.Native, 100)
 	relaytest.SameIDs(t, "after a crash", relaytest.IDs(relaytest.Take(t, again, 10)), relaytest.DocumentIDs(all))
@@ -188,7 +197,7 @@ func settleAcrossKill(t *testing.T, pause time.Duration) {
 	c := sourceConfig(server.url())
 	c.AckWait = spec.Duration(3 * time.Second)
 	source := openSource(t, c, wire.Native, 20)
-	held := relaytest.Next(t, source)
+	held := nextWhole(t, source)
 	relaytest.SameIDs(t, "first", relaytest.IDs(held), relaytest.DocumentIDs(all[:20]))
 	time.Sleep(pause)
 	server.kill()
