@@ -88,12 +88,12 @@ func TestRules(t *testing.T) {
 		v := plan.view
 		delta := v.simplified(v.rules.changes(v.Root))
 		over := v.overStates()
-		tries := 10
+		tries := 4
 		if strings.Count(query, "select") == 1 {
-			tries = 250
+			tries = 100
 		}
 		if os.Getenv("SLUICE_TEST_LONG") != "" {
-			tries *= 4
+			tries *= 10
 		}
 		deltas := map[algebra.Node][]*State{delta: nil}
 		if len(over.states) > 0 {

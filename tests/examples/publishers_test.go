@@ -33,7 +33,7 @@ func TestJavaPublishers(t *testing.T) {
 // is there, and published exactly once.
 func publishersKilled(t *testing.T, db pgtest.Querier, publisher ...string) {
 	t.Helper()
-	orders, runs := pgtest.ShortOrLong(300, 1000), pgtest.ShortOrLong(2, 5)
+	orders, runs := pgtest.ShortOrLong(120, 1000), pgtest.ShortOrLong(1, 5)
 	refusedOnce := ""
 	for run := range runs {
 		last := run == runs-1

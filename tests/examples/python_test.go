@@ -22,7 +22,7 @@ func python() string {
 }
 
 // load is how many orders are shipped, in the midst of which processes are killed.
-var load = pgtest.ShortOrLong(1400, 8000)
+var load = pgtest.ShortOrLong(600, 8000)
 
 // killed runs processes, kills some of them in the midst of shipping orders and starts them again, and cuts connections, until a query yields true. In
 // the end those that run are asked to stop, and do.
@@ -48,7 +48,7 @@ func killedAt(t *testing.T, db pgtest.Querier, count string, all int, done strin
 		running = append(running, begin(args))
 	}
 	random := rand.New(rand.NewPCG(1, 1))
-	kills := pgtest.ShortOrLong(3, 12)
+	kills := pgtest.ShortOrLong(2, 12)
 	for kill := range kills {
 		until(t, db, fmt.Sprintf("select (%s) >= %d", count, all/(kills+4)*(kill+1))) // by the work that is done, so that each kill meets some, on any machine
 		time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)

@@ -72,7 +72,7 @@ func webhooksKilled(t *testing.T, receiver ...string) {
 	c := begin()
 	refusals(t, address)
 	const senders = 4
-	each, kills := pgtest.ShortOrLong(60, 200), pgtest.ShortOrLong(2, 5)
+	each, kills := pgtest.ShortOrLong(25, 200), pgtest.ShortOrLong(2, 5)
 	var answered atomic.Int64
 	var sent sync.WaitGroup
 	for sender := range senders {

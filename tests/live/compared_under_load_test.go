@@ -60,7 +60,7 @@ func TestComparedUnderLoad(t *testing.T) {
 		go func() { ended <- write(t, conn, statement, n*1000, stop) }()
 	}
 	compared := 0
-	for compared < 60 {
+	for compared < pgtest.ShortOrLong(16, 60) {
 		for _, name := range []string{"public.totals", "public.named", "public.upper", "public.immediate"} {
 			var missing, extra int
 			err := conn.QueryRow(t.Context(), "select missing, extra from pgtrickle.check_stream_table($1)", name).Scan(&missing, &extra)

@@ -58,7 +58,7 @@ func TestHostileNamesFromSQL(t *testing.T) {
 	conn := db.Connect(t)
 	run(t, conn, "create table canary ()")
 	before := leftovers(t, conn)
-	created, times, names := 0, pgtest.ShortOrLong(24, 1000), []string(nil)
+	created, times, names := 0, pgtest.ShortOrLong(10, 1000), []string(nil)
 	for n := 0; n < times || created < times/2; n++ { // about half of the names are refused
 		if n%40 == 0 { // a session keeps the plans of functions that are gone, and looks through them whenever anything is dropped
 			conn = db.Connect(t)
@@ -196,7 +196,7 @@ func TestHostileTables(t *testing.T) {
 	db := installed.DB(t, installed.Text(t, fromSQL))
 	conn := db.Connect(t)
 	run(t, conn, "create table canary ()")
-	times := pgtest.ShortOrLong(12, 500)
+	times := pgtest.ShortOrLong(6, 500)
 	bad := badName
 	// cut is a name as PostgreSQL takes it. Two of three tables have none that is refused.
 	cut := func(name string, n int) string {

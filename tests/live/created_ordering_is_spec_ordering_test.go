@@ -22,7 +22,7 @@ import (
 // messages by then: every answer, every error and all that is derived must agree.
 func TestOrderedByCallAsBySpec(t *testing.T) {
 	pgtest.Parallel(t)
-	seeds, steps := pgtest.ShortOrLong([]uint64{2}, []uint64{2, uint64(time.Now().UnixNano())}), 200
+	seeds, steps := pgtest.ShortOrLong([]uint64{2}, []uint64{2, uint64(time.Now().UnixNano())}), pgtest.ShortOrLong(100, 200)
 	if n, err := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64); err == nil {
 		seeds = []uint64{n}
 	}

@@ -80,7 +80,7 @@ func TestCreatedStreamTablesUnderTraffic(t *testing.T) {
 	})
 	traffic := func() {
 		orders := pgtest.One[int](t, db, "select count(*) from app.orders")
-		pgtest.UntilTrue(t, db, fmt.Sprintf("select count(*) > %d from app.orders", orders+pgtest.ShortOrLong(150, 600)))
+		pgtest.UntilTrue(t, db, fmt.Sprintf("select count(*) > %d from app.orders", orders+pgtest.ShortOrLong(60, 600)))
 	}
 	for n := 1; n < 3; n++ {
 		traffic()

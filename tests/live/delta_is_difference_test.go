@@ -88,7 +88,7 @@ func TestChanges(t *testing.T) {
 				t.Fatalf("%s, %v", view.Strategy, view.Full)
 			}
 			conn := db.Connect(t)
-			for seed := range uint64(30) {
+			for seed := range pgtest.ShortOrLong(uint64(5), 30) {
 				followOnce(t, conn, view.Recompute.Rows(), hashOf(view), sql, rand.New(rand.NewPCG(seed, uint64(n))))
 			}
 		})

@@ -24,7 +24,7 @@ import (
 // SLUICE_TEST_SEED=n runs the one seed n, SLUICE_TEST_STEPS=n takes more steps than usual.
 func TestRandomStatements(t *testing.T) {
 	pgtest.Parallel(t)
-	seeds, steps := pgtest.ShortOrLong([]uint64{1}, []uint64{1, 2, 3, 4}), 220
+	seeds, steps := pgtest.ShortOrLong([]uint64{1}, []uint64{1, 2, 3, 4}), pgtest.ShortOrLong(100, 220)
 	if n, err := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64); err == nil {
 		seeds = []uint64{n}
 	}
@@ -40,7 +40,7 @@ func TestRandomStatements(t *testing.T) {
 // TestRandomFromSQL does so where functions created two of the inboxes, one of them over a table that was there, whose partitions some seeds write.
 func TestRandomFromSQL(t *testing.T) {
 	pgtest.Parallel(t)
-	seeds, steps := pgtest.ShortOrLong([]uint64{2}, []uint64{1, 2, 3}), 220
+	seeds, steps := pgtest.ShortOrLong([]uint64{2}, []uint64{1, 2, 3}), pgtest.ShortOrLong(60, 220)
 	if n, err := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64); err == nil {
 		seeds = []uint64{n}
 	}

@@ -22,10 +22,7 @@ import (
 // fail, roll back and are killed, while retention deletes what is processed. Each aggregate must be processed in order, each message once, and
 // nothing may get stuck. The messages that are ordered by time are there before, as a later one is not waited for.
 func TestOrder(t *testing.T) {
-	aggregates := 100
-	if pgtest.Long() {
-		aggregates = 1000
-	}
+	aggregates := pgtest.ShortOrLong(40, 1000)
 	for _, inbox := range []string{"orders", "visits"} {
 		t.Run(inbox, func(t *testing.T) { newOrdered(t, inbox, aggregates).run() })
 	}

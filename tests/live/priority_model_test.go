@@ -82,7 +82,7 @@ func priorityDB(t *testing.T) *pgtest.Database {
 func TestPriorityModel(t *testing.T) {
 	pgtest.Parallel(t)
 	all := []string{"mapped", "tiered", "own_mapped", "own_tiered", "created_mapped", "created_tiered", "tracked_mapped", "tracked_tiered"}
-	for _, inbox := range pgtest.ShortOrLong([]string{"mapped", "own_tiered", "created_mapped", "tracked_tiered"}, all) {
+	for _, inbox := range pgtest.ShortOrLong([]string{"mapped", "tracked_tiered"}, all) {
 		for seed := range pgtest.ShortOrLong(uint64(1), 10) {
 			t.Run(fmt.Sprint(inbox, seed), func(t *testing.T) {
 				m := &priorityModel{t: t, db: priorityDB(t), inbox: inbox, rand: rand.New(rand.NewPCG(seed, 3)), due: map[string]entry{}}
@@ -92,7 +92,7 @@ func TestPriorityModel(t *testing.T) {
 				for range 3 {
 					m.workers = append(m.workers, &claimer{conn: m.db.Connect(t)})
 				}
-				m.run(pgtest.ShortOrLong(70, 200))
+				m.run(pgtest.ShortOrLong(50, 200))
 			})
 		}
 	}
@@ -386,7 +386,7 @@ func (m *priorityModel) compare() {
 // keeps their entries.
 func TestPriorityReadsWhatItTakes(t *testing.T) {
 	db := priorityDB(t)
-	background, urgent := pgtest.ShortOrLong(8000, 30_000), pgtest.ShortOrLong(2500, 10_000)
+	background, urgent := pgtest.ShortOrLong(3000, 30_000), pgtest.ShortOrLong(1000, 10_000)
 	old := db.Connect(t)
 	run(t, old, "begin isolation level repeatable read")
 	run(t, old, "select 1")
@@ -413,7 +413,7 @@ from pg_stat_xact_user_tables where relname in ('mapped', 'mapped_by_priority', 
 		t.Helper()
 		for range 3 { // marks are settled once a tick finds that all who read its high watermark have ended
 			db.Exec(t, "call pgtrickle.tick()")
-			time.Sleep(1100 * time.Millisecond)
+			db.Exec(t, "update pgtrickle_internal.pgt_tasks set last_run_at = '-infinity'")
 		}
 		db.Exec(t, "call pgtrickle.tick()")
 	}

@@ -14,7 +14,7 @@ import (
 func TestPartBehindSlowWorkers(t *testing.T) {
 	db := installed.DB(t, installed.Text(t, "version: 1\nextension: {name: parts, version: 1.0.0}\ninboxes: [{name: jobs}]\n"))
 	db.Exec(t, `insert into pgtrickle.jobs (event_id, event_type, payload, aggregate_id, received_at)
-select 'slow' || i, 't', '{}', a.id, now() - interval '1 hour' from generate_series(1, 100000) i,
+select 'slow' || i, 't', '{}', a.id, now() - interval '1 hour' from generate_series(1, 30000) i,
     (select 'a' || n as id from generate_series(1, 50) n where pgtrickle.inbox_is_my_partition('a' || n, 1, 2) order by n limit 1) a;
 insert into pgtrickle.jobs (event_id, event_type, payload, received_at) select 'm' || lpad(i::text, 3, '0'), 't', '{}', now() - (60 - i) * interval '1 s' from generate_series(1, 50) i`)
 	worker := db.Connect(t)
@@ -43,7 +43,7 @@ insert into pgtrickle.jobs (event_id, event_type, payload, received_at) select '
 		run(t, worker, "select pgtrickle.inbox_mark_processed('jobs', array['"+want[0]+"', '"+want[1]+"'])")
 		run(t, worker, "commit")
 	}
-	marked(200_000, "m001", "m002") // it has to look where the others are
+	marked(60_000, "m001", "m002") // it has to look where the others are
 	marked(100, "m003", "m004")
 	run(t, worker, "begin")
 	expect("in a transaction", claim(2), "m005", "m006")
@@ -54,7 +54,7 @@ insert into pgtrickle.jobs (event_id, event_type, payload, received_at) select '
 	other := pgtest.Column[string](t, db.Connect(t), "select event_id from pgtrickle.inbox_claim('jobs', 2, 0, 2)")
 	expect("what another session finds", other, "m007", "m010")
 	run(t, worker, "select pg_sleep(greatest(extract(epoch from (current_setting('pg_trickle.claimed')::jsonb ->> 'look_at')::timestamptz - clock_timestamp()), 0) + 0.01)")
-	marked(200_000, "m007", "m010")
+	marked(60_000, "m007", "m010")
 	expect("the rest", claim(100), pgtest.Column[string](t, worker, "select 'm' || lpad(i::text, 3, '0') from generate_series(11, 50) i")...)
 	run(t, worker, "select pgtrickle.inbox_mark_processed('jobs', array(select 'm' || lpad(i::text, 3, '0') from generate_series(11, 50) i))")
 	expect("nothing", claim(1))

@@ -23,7 +23,7 @@ const (
 )
 
 // messages are how many there are in all.
-var messages = pgtest.ShortOrLong(10_000, 100_000)
+var messages = pgtest.ShortOrLong(4000, 100_000)
 
 // effects is the business table of these tests: its key is what reports that a message had its effect once.
 const effects = "create table effects (event_id text primary key, worker int)"

@@ -19,7 +19,7 @@ import (
 
 // Sizes of a chaos. SLUICE_TEST_LONG=1 has many events in each and all of its consumers; SLUICE_TEST_EVENTS=n has n events.
 const (
-	chaosEvents     = 800
+	chaosEvents     = 400
 	manyEvents      = 100_000
 	chaosConsumers  = 50
 	fewConsumers    = 12

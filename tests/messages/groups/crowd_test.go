@@ -190,7 +190,7 @@ func (c *crowd) count() {
 }
 
 // crowdEvents are those of each publisher of a crowd.
-var crowdEvents = pgtest.ShortOrLong(4000, 25_000)
+var crowdEvents = pgtest.ShortOrLong(1500, 25_000)
 
 // TestCrowd has ten consumers share events that come out of order, with transactions rolled back between them.
 func TestCrowd(t *testing.T) {

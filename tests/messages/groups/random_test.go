@@ -25,7 +25,7 @@ outboxes:
 
 // seeds is how many runs there are of each outbox, manySeeds with SLUICE_TEST_LONG=1, and steps how long each is.
 const (
-	seeds     = 5
+	seeds     = 2
 	manySeeds = 100
 	steps     = 60
 )
@@ -47,7 +47,7 @@ func TestRandomOperations(t *testing.T) {
 		t.Run(outbox, func(t *testing.T) {
 			next := make(chan uint64)
 			var all sync.WaitGroup
-			for range min(4, int(count)) {
+			for range min(2, int(count)) {
 				db := installed.DB(t, extension)
 				db.Exec(t, "create table scratch (n int)")
 				w := newWorld(t, db, outbox)

@@ -24,7 +24,7 @@ func options(seconds int) (seed uint64, long time.Duration) {
 // TestDifferential has writers of all isolation levels beside refreshes and ticks.
 func TestDifferential(t *testing.T) {
 	seed, long := options(7)
-	(&Crowd{Subject: Load(t, "differential", Stated), Seed: seed, For: long, Committed: 50, Isolations: []string{ReadCommitted, RepeatableRead, Serializable}}).Run(t)
+	(&Crowd{Subject: Load(t, "differential", Stated), Seed: seed, For: long, Committed: 20, Isolations: []string{ReadCommitted, RepeatableRead, Serializable}}).Run(t)
 }
 
 // TestImmediate has each statement followed by the stream tables, at each isolation level.
@@ -47,7 +47,7 @@ func TestImmediate(t *testing.T) {
 // TestFilledMeanwhile has writers go on while triggers only log, the stream tables are filled, and triggers take over.
 func TestFilledMeanwhile(t *testing.T) {
 	seed, long := options(5)
-	(&Crowd{Subject: Load(t, "immediate", Joins), Seed: seed, For: long, Committed: 50, Refills: true, Isolations: []string{ReadCommitted, RepeatableRead}}).Run(t)
+	(&Crowd{Subject: Load(t, "immediate", Joins), Seed: seed, For: long, Committed: 20, Refills: true, Isolations: []string{ReadCommitted, RepeatableRead}}).Run(t)
 }
 
 // TestAtCommit has each transaction followed by the stream tables when it commits, beside ticks and refreshes by hand.

@@ -65,7 +65,7 @@ func (f *file) index(t *testing.T, db *pgtest.Database) {
 func TestExact(t *testing.T) {
 	f, db := constructs(t), pgtest.DB(t)
 	seed, _ := strconv.ParseUint(os.Getenv("SLUICE_TEST_SEED"), 10, 64)
-	rounds := pgtest.ShortOrLong(5, 200)
+	rounds := pgtest.ShortOrLong(2, 200)
 	db.Exec(t, f.schema+fill(40))
 	compared := &comparison{t: t, conn: db.Connect(t), wrong: map[string]bool{}}
 	for _, mode := range []string{spec.RefreshDifferential, spec.RefreshImmediate, spec.RefreshAtCommit, spec.RefreshFull} {

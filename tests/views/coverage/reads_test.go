@@ -85,7 +85,7 @@ func (f *file) reads(t *testing.T, n int, counts counted) {
 	f.index(t, db)
 	db.Exec(t, "analyze")
 	for number, c := range f.constructs {
-		if !c.followedIn(spec.RefreshImmediate) || !pgtest.Chosen(number, 3) { // each is installed by itself
+		if !c.followedIn(spec.RefreshImmediate) || !pgtest.Chosen(number, 8) { // each is installed by itself
 			continue
 		}
 		conn := db.Connect(t)
@@ -100,6 +100,9 @@ func (f *file) reads(t *testing.T, n int, counts counted) {
 	f.install(t, db, spec.RefreshDifferential)
 	db.Exec(t, "analyze")
 	for number, c := range f.constructs {
+		if !pgtest.Chosen(number, 3) {
+			continue
+		}
 		conn := db.Connect(t)
 		exec(t, conn, "begin")
 		counts.add(t, conn, c, reading{number: number, mode: spec.RefreshDifferential}, n, func(sql string) int64 {

@@ -42,7 +42,7 @@ create table parted1 partition of parted for values from ('2024-01-01') to ('202
 // FuzzQuery gives the generator a query in each mode.
 func FuzzQuery(f *testing.F) {
 	for i, q := range queriesOf(f) {
-		if pgtest.Chosen(i, 5) {
+		if pgtest.Chosen(i, 12) {
 			f.Add(q, byte(i))
 		}
 	}

@@ -110,7 +110,7 @@ const forEachCost = 4
 var costs = []string{"cost 1000000000", "cost 0.000001"}
 
 // TestPlans calls every function, and reads every view, of an extension that is empty and one that is filled, with each plan. SLUICE_TEST_LONG=1 tries
-// each cost with the first plans, and each plan also after the outbox was disabled; else half of these are tried, chosen by SLUICE_TEST_SEED.
+// each cost with the first plans, and each plan also after the outbox was disabled; else every fourth cost and every third of these plans is tried, chosen by SLUICE_TEST_SEED.
 func TestPlans(t *testing.T) {
 	e := installed.Over(t, spec, schema)
 	db := pgtest.DB(t)
@@ -130,7 +130,7 @@ func TestPlans(t *testing.T) {
 			t.Fatalf("only %d calls: %s", len(calls), strings.Join(calls, "\n"))
 		}
 		for n, plan := range plans {
-			if state == "closed" && !pgtest.Chosen(n, 2) {
+			if state == "closed" && !pgtest.Chosen(n, 3) {
 				continue
 			}
 			t.Run(state+", "+plan, func(t *testing.T) { run(t, db, plan, calls) })
@@ -138,7 +138,7 @@ func TestPlans(t *testing.T) {
 				continue
 			}
 			for m, cost := range costs {
-				if !pgtest.Chosen(n+m, 2) {
+				if !pgtest.Chosen(n+m, 4) {
 					continue
 				}
 				db.Exec(t, alterAll(t, db, cost))

@@ -16,14 +16,14 @@ import (
 	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
-// keep makes stream tables, of one query in three in the short run, and compares them with their queries while the tables change.
+// keep makes stream tables, of one query in six in the short run, and compares them with their queries while the tables change.
 func (f *file) keep(t *testing.T, rounds int) string {
 	all, followed, immediate := []string{}, []string{}, 0
 	for n, q := range f.taken {
 		if q.followed {
 			immediate++
 		}
-		if !pgtest.Chosen(n, 3) {
+		if !pgtest.Chosen(n, 6) {
 			continue
 		}
 		all = append(all, q.text)

@@ -63,7 +63,7 @@ func alteredMeanwhile(t *testing.T, spec string) {
 	extension := follows(t, replicated, spec)
 	exec(t, conn, replicated, "create sequence ids start 100000; insert into customers select i, 'c' || i from generate_series(0, 8) i", replicatedTraffic)
 	exec(t, conn, extension.Install(generator.Plain), extension.Fill())
-	ctx, stop := context.WithTimeout(t.Context(), 6*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), pgtest.ShortOrLong(2*time.Second, 6*time.Second))
 	defer stop()
 	var crew sync.WaitGroup
 	work := func(seed uint64, pause time.Duration, statements ...string) {
