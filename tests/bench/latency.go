@@ -54,6 +54,7 @@ func latencyCases() []benchCase {
 
 // latency asks all queries when everything is pending, and again when a tenth is.
 func (b *bench) latency(ctx context.Context, messages int) ([]row, error) {
+	messages = int(float64(messages) * b.cfg.Backlog)
 	if err := b.fill(ctx, messages); err != nil {
 		return nil, err
 	}

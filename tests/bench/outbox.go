@@ -340,8 +340,9 @@ func (b *bench) consumingOverTime(ctx context.Context) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	statement := int(10_000 * b.cfg.Backlog)
 	for _, x := range brokers {
-		if err := b.backlogOf(ctx, x, 10_000, pollBatch); err != nil {
+		if err := b.backlogOf(ctx, x, statement, pollBatch); err != nil {
 			return nil, err
 		}
 	}
@@ -350,7 +351,7 @@ func (b *bench) consumingOverTime(ctx context.Context) ([]row, error) {
 		for i, x := range brokers {
 			err := connected(ctx, b.dsn("synchronous_commit=off"), func(conn *pgx.Conn) error {
 				for range 20 {
-					if _, err := conn.Exec(ctx, x.load, 10_000, b.payloadText()); err != nil {
+					if _, err := conn.Exec(ctx, x.load, statement, b.payloadText()); err != nil {
 						return err
 					}
 				}
@@ -359,7 +360,7 @@ func (b *bench) consumingOverTime(ctx context.Context) ([]row, error) {
 			if err != nil {
 				return nil, err
 			}
-			rate, err := b.consumed(ctx, x, polling{batch: pollBatch, backlog: 200_000, consumers: 4, commit: "off"})
+			rate, err := b.consumed(ctx, x, polling{batch: pollBatch, backlog: 20 * statement, consumers: 4, commit: "off"})
 			if err != nil {
 				return nil, err
 			}
