@@ -38,7 +38,7 @@ inboxes:
 		"plain": fmt.Sprintf(more, "plain", "", ""), "urgent": fmt.Sprintf(more, "urgent", "", ""),
 		"turns": fmt.Sprintf(more, "turns", "aggregate_id, number,", "concat_ws('-', $1::int, i), 1,"),
 	} {
-		for n := range pgtest.ShortOrLong(100, 10_000) {
+		for n := range pgtest.ShortOrLong(40, 10_000) {
 			db.Exec(t, insert, n) // at one moment, at which the first claim leaves the cursor
 			db.Exec(t, "select pgtrickle.inbox_mark_processed($1, event_id) from pgtrickle.inbox_claim($1, 3)", inbox)
 			db.Exec(t, "begin; select pg_current_xact_id()")

@@ -222,6 +222,9 @@ func TestCreatedInboxesUpgraded(t *testing.T) {
 				t.Errorf("left behind: %q", after)
 			}
 
+			if !pgtest.Long() {
+				return
+			}
 			must(0)
 			fillCreated(t, conn)
 			if _, done, err = commandtest.Uninstall(t.Context(), conn, versions[0], true); err != nil || !done {
@@ -248,7 +251,7 @@ func TestCreatedInboxesDumped(t *testing.T) {
 	install := installed.Relocate(t, pgtest.Server(t).Install)
 	installed.PutFiles(t, install, extension)
 	from, to := installed.Start(t, install), installed.Start(t, install)
-	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
+	for _, flavour := range pgtest.ShortOrLong([]generator.Flavour{generator.AsExtension}, []generator.Flavour{generator.Plain, generator.AsExtension}) {
 		t.Run(string(flavour), func(t *testing.T) {
 			name := "created_" + string(flavour)
 			source := create(t, from, name)

@@ -193,7 +193,7 @@ func TestCreatedStreamTablesDumped(t *testing.T) {
 	for _, server := range []*commandtest.Server{from, to} {
 		run(t, pgtest.Connect(t, server.DSN("postgres")), "create role created_reader")
 	}
-	for _, flavour := range []generator.Flavour{generator.Plain, generator.AsExtension} {
+	for _, flavour := range pgtest.ShortOrLong([]generator.Flavour{generator.AsExtension}, []generator.Flavour{generator.Plain, generator.AsExtension}) {
 		t.Run(string(flavour), func(t *testing.T) {
 			name := "tables_" + string(flavour)
 			source := create(t, from, name)

@@ -120,8 +120,8 @@ func TestOwnTableDumped(t *testing.T) {
 	}
 	flavours := []generator.Flavour{generator.Plain, generator.AsExtension}
 	for n, own := range ownTables {
-		if pgtest.Chosen(n, 2) {
-			t.Run(own.name, func(t *testing.T) { own.dumped(t, pgtest.ShortOrLong(flavours[n/2%2:n/2%2+1], flavours)) })
+		if pgtest.Chosen(n, 4) {
+			t.Run(own.name, func(t *testing.T) { own.dumped(t, pgtest.ShortOrLong(flavours[n/4%2:n/4%2+1], flavours)) })
 		}
 	}
 }

@@ -69,7 +69,7 @@ func snapshot(t *testing.T, db pgtest.Querier) []string {
 func TestUpgradedEqualsFresh(t *testing.T) {
 	versions := history(t)
 	released := manifests(versions)
-	for _, pair := range somePairs(t, later(len(versions)), 1, 1) {
+	for _, pair := range somePairs(t, later(len(versions)), 2, 1) {
 		from, to := versions[pair[0]], versions[pair[1]]
 		t.Run(fmt.Sprintf("%s to %s", from.Version, to.Version), func(t *testing.T) {
 			t.Parallel() // all on one server, where each version is installed once

@@ -41,7 +41,7 @@ func TestFaults(t *testing.T) {
 		return !slices.ContainsFunc(planted, func(p struct{ construct, fault, what, by string }) bool { return p.construct == c.name })
 	})
 	db.Exec(t, f.schema+fill(40))
-	f.install(t, db, spec.RefreshDifferential)
+	f.install(t, db, spec.RefreshDifferential, every)
 	conn := db.Connect(t)
 	for _, p := range planted {
 		t.Run(p.construct+": "+p.fault, func(t *testing.T) {

@@ -97,10 +97,11 @@ func (f *file) reads(t *testing.T, n int, counts counted) {
 		exec(t, conn, "rollback")
 		conn.Close(t.Context())
 	}
-	f.install(t, db, spec.RefreshDifferential)
+	chosen := func(number int) bool { return pgtest.Chosen(number, 3) }
+	f.install(t, db, spec.RefreshDifferential, chosen)
 	db.Exec(t, "analyze")
 	for number, c := range f.constructs {
-		if !pgtest.Chosen(number, 3) {
+		if !chosen(number) {
 			continue
 		}
 		conn := db.Connect(t)

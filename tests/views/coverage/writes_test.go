@@ -14,7 +14,7 @@ import (
 func TestWrites(t *testing.T) {
 	f, db := constructs(t), pgtest.DB(t)
 	db.Exec(t, f.schema+fill(40))
-	views := f.install(t, db, spec.RefreshDifferential)
+	views := f.install(t, db, spec.RefreshDifferential, every)
 	conn := db.Connect(t)
 	written := func() map[string]string {
 		all := map[string]string{}

@@ -92,7 +92,7 @@ func from(first, count uint64) []uint64 {
 func TestAtCommit(t *testing.T) {
 	hunt := hunt
 	hunt.Modes = []string{oracle.AtCommit, oracle.Mixed}
-	tryAll(t, hunt, 3, func(n uint64) (uint64, bool) { return 1000 + n, n < pgtest.ShortOrLong[uint64](4, 25) })
+	tryAll(t, hunt, 3, func(n uint64) (uint64, bool) { return 1000 + n, n < pgtest.ShortOrLong[uint64](2, 25) })
 }
 
 // TestRecursive tries seeds with queries that read themselves.
@@ -100,7 +100,7 @@ func TestRecursive(t *testing.T) {
 	h := hunt
 	h.Modes, h.Again = []string{oracle.Differential, oracle.Immediate, oracle.AtCommit}, "SLUICE_TEST_SEED=%d go test -count=1 -run TestRecursive ./tests/views/oracle"
 	h.Options = cases.Options{Views: 4, Steps: 8, Recursive: true}
-	stats, count := tryFrom(t, h, 2000, pgtest.ShortOrLong[uint64](4, 25))
+	stats, count := tryFrom(t, h, 2000, pgtest.ShortOrLong[uint64](2, 25))
 	for _, feature := range []string{"recursive", "search", "cycle"} {
 		t.Logf("%d stream tables have: %s", stats.Features[feature], feature)
 		if count >= 8 && stats.Features[feature] < 3 {
@@ -119,7 +119,7 @@ func folded(t *testing.T, sort string, first uint64) {
 	h := hunt
 	h.Modes, h.Again = []string{oracle.Differential, oracle.Immediate, oracle.AtCommit}, "SLUICE_TEST_SEED=%d go test -count=1 -run "+t.Name()+" ./tests/views/oracle"
 	h.Options = cases.Options{Views: 4, Steps: 8, Folded: sort}
-	stats, count := tryFrom(t, h, first, pgtest.ShortOrLong[uint64](3, 20))
+	stats, count := tryFrom(t, h, first, pgtest.ShortOrLong[uint64](1, 20))
 	if count >= 6 && stats.Features[sort] < int(count) {
 		t.Errorf("%d stream tables have such columns in expressions", stats.Features[sort])
 	}
