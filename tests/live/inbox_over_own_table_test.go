@@ -203,7 +203,7 @@ func (own ownTable) underLoad(t *testing.T) {
 	db.Exec(t, own.ddl+"create table app.done (id text)")
 	db.Exec(t, installed.Over(t, own.spec, own.ddl).Install(generator.Plain))
 	db.Exec(t, own.enable)
-	times := pgtest.ShortOrLong(25, 600)
+	times := pgtest.ShortOrLong(60, 600)
 	var working, ticking sync.WaitGroup
 	session := func(group *sync.WaitGroup, goesOn func(n int) bool, work func(exec func(sql string, args ...any), random *rand.Rand)) {
 		conn := db.Connect(t)

@@ -121,6 +121,7 @@ drop function pgtrickle.inbox_release(text, text[], int8, "interval");
 drop function pgtrickle.inbox_extend(text, text[], int8, "interval");
 drop function pgtrickle_internal.pgt_move_leases(text, text[], int8, "interval", bool);
 drop function pgtrickle.inbox_claim_lease(text, int4, "interval", int4, int4);
+drop function pgtrickle_internal.pgt_end_leases(text);
 drop function pgtrickle_internal.pgt_lease_attempts(text, text[]);
 drop function pgtrickle_internal.pgt_lease(text, text[], int8, timestamptz, int4);
 drop function pgtrickle.inbox_mark_failed(text, text[], text, int8);

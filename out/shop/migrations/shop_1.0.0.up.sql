@@ -957,26 +957,8 @@ begin
                 ' times, and neither processed nor failed';
         end loop;
 
-        -- So are those whose leases ended that often without a mark. Where there are none, no lock to write the inbox is taken: an upgrade
-        -- that has locked the inbox would wait for this task, and this for the upgrade.
-        if exists (
-            select from pgtrickle_internal.pgt_inbox_leases l
-            where l.inbox_name = p_inbox and l.attempts >= v_inbox.max_attempts and l.until <= clock_timestamp()
-        ) then
-            execute format($sql$
-                with worn as materialized (
-                    select i.event_id
-                    from pgtrickle_internal.pgt_inbox_leases l
-                    join %1$s i on i.event_id = any (l.event_ids) and i.available_at = l.until
-                    where l.inbox_name = $1 and l.attempts >= $3 and l.until <= clock_timestamp()
-                      and i.processed_at is null and i.retry_count < $2
-                    for update of i skip locked
-                )
-                update %1$s i set retry_count = greatest(i.retry_count, $2), error = $4 from worn w where i.event_id = w.event_id
-                $sql$, v_table)
-            using p_inbox, v_inbox.max_retries, v_inbox.max_attempts, 'claimed ' || v_inbox.max_attempts ||
-                ' times, and neither processed nor failed';
-        end if;
+        -- So are those whose leases ended that often without a mark.
+        perform pgtrickle_internal.pgt_end_leases(p_inbox);
 
         -- A safety net: should anything ever break the rule of the low watermark, it is moved back, so that no message stays unseen once
         -- the backlog is below a thousand.
@@ -1315,17 +1297,26 @@ declare
     v_id        text; -- an unknown one, if there is one, or else the first
     v_unknown   boolean;
     v_processed boolean;
+    v_leased    boolean; -- by another transaction, where no lease is given
     v_given     bigint;
 begin
     execute format($sql$
-        select g.id, i.event_id is null, i.processed_at is not null, count(*) over ()
+        select g.id, i.event_id is null, i.processed_at is not null, l.is_leased, count(*) over ()
         from (select distinct u from unnest($1) u) g (id)
         left join %I.%I i on i.event_id = g.id
-        order by i.event_id is not null, g.id
+        cross join lateral (select i.processed_at is null and not (%s) as is_leased) l
+        order by i.event_id is not null, not l.is_leased, g.id
         limit 1
-        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
-    into v_id, v_unknown, v_processed, v_given
-    using p_event_ids;
+        $sql$, v_inbox.inbox_schema, v_inbox.inbox_table, case
+            when p_lease_id is null and v_inbox.has_delay then $is$(i.available_at > clock_timestamp()) is not true or not exists (
+                  select from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = $2 and l.until = i.available_at
+                    and l.lease_id is distinct from pg_current_xact_id_if_assigned()::text::bigint
+              )$is$
+            else 'true'
+        end)
+    into v_id, v_unknown, v_processed, v_leased, v_given
+    using p_event_ids, p_inbox;
     if v_unknown then
         raise exception using errcode = 'P0002', message = 'inbox message not found: ' || coalesce(v_id, '<null>'),
             detail = 'Inbox ' || p_inbox || ' holds no message of this id.',
@@ -1334,6 +1325,10 @@ begin
         raise exception using errcode = '55000', message = 'lease lost: inbox ' || p_inbox,
             detail = 'It is not the lease of the message, its time ran out and another claimed the message, or the message is processed.',
             hint = 'Undo the work if that is possible. If it took too long, take a longer visibility, or call inbox_extend.';
+    elsif v_leased then
+        raise exception using errcode = '55006', message = 'inbox message is processed or held by another transaction: ' || v_id,
+            detail = 'A lease of the message in inbox ' || p_inbox || ' runs.',
+            hint = 'Pass the lease_id that inbox_claim_lease returned. If that lease is over, another worker has the message.';
     elsif p_marked is null then
         raise exception using errcode = '55006', message = 'inbox message is processed or held by another transaction: ' || v_id,
             detail = case when v_processed then 'The message in inbox ' || p_inbox || ' is processed.'
@@ -1361,9 +1356,13 @@ begin
             update pgtrickle.order_events i
             set processed_at = clock_timestamp()
             where i.event_id = p_event_id and i.processed_at is null
-              and (p_lease_id is null or i.available_at = any (array(
+              and case when p_lease_id is null then (i.available_at > clock_timestamp()) is not true or not exists (
+                  select from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = 'order_events' and l.until = i.available_at
+                    and l.lease_id is distinct from pg_current_xact_id_if_assigned()::text::bigint
+              ) else i.available_at = any (array(
                   select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'order_events' and l.lease_id = p_lease_id
-              )));
+              )) end;
             v_marked := found;
             if p_lease_id is not null then
                 delete from pgtrickle_internal.pgt_inbox_leases l
@@ -1380,9 +1379,13 @@ begin
             update pgtrickle.payments i
             set processed_at = clock_timestamp()
             where i.event_id = p_event_id and i.processed_at is null
-              and (p_lease_id is null or i.available_at = any (array(
+              and case when p_lease_id is null then (i.available_at > clock_timestamp()) is not true or not exists (
+                  select from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = 'payments' and l.until = i.available_at
+                    and l.lease_id is distinct from pg_current_xact_id_if_assigned()::text::bigint
+              ) else i.available_at = any (array(
                   select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'payments' and l.lease_id = p_lease_id
-              )));
+              )) end;
             v_marked := found;
             if p_lease_id is not null then
                 delete from pgtrickle_internal.pgt_inbox_leases l
@@ -1430,9 +1433,13 @@ begin
             update pgtrickle.order_events i
             set processed_at = clock_timestamp()
             where i.event_id = any (p_event_ids) and i.processed_at is null
-              and (p_lease_id is null or i.available_at = any (array(
+              and case when p_lease_id is null then (i.available_at > clock_timestamp()) is not true or not exists (
+                  select from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = 'order_events' and l.until = i.available_at
+                    and l.lease_id is distinct from pg_current_xact_id_if_assigned()::text::bigint
+              ) else i.available_at = any (array(
                   select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'order_events' and l.lease_id = p_lease_id
-              )));
+              )) end;
             get diagnostics v_count = row_count;
             if p_lease_id is not null then
                 delete from pgtrickle_internal.pgt_inbox_leases l
@@ -1449,9 +1456,13 @@ begin
             update pgtrickle.payments i
             set processed_at = clock_timestamp()
             where i.event_id = any (p_event_ids) and i.processed_at is null
-              and (p_lease_id is null or i.available_at = any (array(
+              and case when p_lease_id is null then (i.available_at > clock_timestamp()) is not true or not exists (
+                  select from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = 'payments' and l.until = i.available_at
+                    and l.lease_id is distinct from pg_current_xact_id_if_assigned()::text::bigint
+              ) else i.available_at = any (array(
                   select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'payments' and l.lease_id = p_lease_id
-              )));
+              )) end;
             get diagnostics v_count = row_count;
             if p_lease_id is not null then
                 delete from pgtrickle_internal.pgt_inbox_leases l
@@ -1496,9 +1507,13 @@ begin
                 select i.event_id
                 from pgtrickle.order_events i
                 where i.event_id = p_event_id and i.processed_at is null
-                  and (p_lease_id is null or i.available_at = any (array(
+                  and case when p_lease_id is null then (i.available_at > clock_timestamp()) is not true or not exists (
+                  select from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = 'order_events' and l.until = i.available_at
+                    and l.lease_id is distinct from pg_current_xact_id_if_assigned()::text::bigint
+              ) else i.available_at = any (array(
                   select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'order_events' and l.lease_id = p_lease_id
-              )))
+              )) end
                 for no key update skip locked
             )
             returning i.retry_count into v_failures;
@@ -1511,9 +1526,13 @@ begin
                 select i.event_id
                 from pgtrickle.payments i
                 where i.event_id = p_event_id and i.processed_at is null
-                  and (p_lease_id is null or i.available_at = any (array(
+                  and case when p_lease_id is null then (i.available_at > clock_timestamp()) is not true or not exists (
+                  select from pgtrickle_internal.pgt_inbox_leases l
+                  where l.inbox_name = 'payments' and l.until = i.available_at
+                    and l.lease_id is distinct from pg_current_xact_id_if_assigned()::text::bigint
+              ) else i.available_at = any (array(
                   select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = 'payments' and l.lease_id = p_lease_id
-              )))
+              )) end
                 for no key update skip locked
             )
             returning i.retry_count into v_failures;
@@ -1601,6 +1620,57 @@ begin
 end;
 $function$;
 
+-- Makes dead letters of messages that had max_attempts leases which ended without a mark. Returns whether a message is due that had half as
+-- many.
+-- Reads pgt_inbox_leases; writes the inbox.
+create function pgtrickle_internal.pgt_end_leases(p_inbox text)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
+    v_table    regclass := format('%I.%I', v_inbox.inbox_schema, v_inbox.inbox_table)::regclass;
+    v_half     integer := greatest(1, v_inbox.max_attempts / 2);
+    v_attempts integer;
+    v_is_due   boolean;
+begin
+    select max(l.attempts) into v_attempts
+    from pgtrickle_internal.pgt_inbox_leases l
+    where l.inbox_name = p_inbox and l.until <= clock_timestamp() and l.attempts >= v_half;
+    -- Where there are none, no lock to write the inbox is taken: an upgrade that has locked the inbox would wait for a tick, and that for
+    -- the upgrade.
+    if v_attempts >= v_inbox.max_attempts then
+        execute format($sql$
+            with worn as materialized (
+                select i.event_id
+                from pgtrickle_internal.pgt_inbox_leases l
+                join %1$s i on i.event_id = any (l.event_ids) and i.available_at = l.until
+                where l.inbox_name = $1 and l.attempts >= $3 and l.until <= clock_timestamp()
+                  and i.processed_at is null and i.retry_count < $2
+                for update of i skip locked
+            )
+            update %1$s i set retry_count = greatest(i.retry_count, $2), error = $4 from worn w where i.event_id = w.event_id
+            $sql$, v_table)
+        using p_inbox, v_inbox.max_retries, v_inbox.max_attempts, 'claimed ' || v_inbox.max_attempts ||
+            ' times, and neither processed nor failed';
+    end if;
+    if v_attempts is not null then
+        execute format($sql$
+            select exists (
+                select from pgtrickle_internal.pgt_inbox_leases l
+                join %1$s i on i.event_id = any (l.event_ids) and i.available_at = l.until
+                where l.inbox_name = $1 and l.attempts >= $3 and l.until <= clock_timestamp()
+                  and i.processed_at is null and i.retry_count < $2
+            )
+            $sql$, v_table)
+        into v_is_due
+        using p_inbox, v_inbox.max_retries, v_half;
+    end if;
+    return coalesce(v_is_due, false);
+end;
+$function$;
+
 -- Leases messages: for work outside of a transaction. The claim outlives the commit, until a mark, inbox_release or the end of
 -- p_visibility.
 -- Writes the inbox, pgt_inbox_leases. Pass lease_id to the marks, which then fail with LeaseLost if another has claimed the message.
@@ -1626,6 +1696,12 @@ begin
         raise exception using errcode = '22023', message = 'p_visibility must be more than zero',
             detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
             hint = 'Give the time that the work takes; inbox_extend adds to it.';
+    end if;
+    -- A message that kills its worker ends alone: what has had half of its attempts is leased by itself, and never after all of them.
+    if exists (select from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.until <= clock_timestamp()) then
+        if pgtrickle_internal.pgt_end_leases(p_inbox) and p_limit > 1 then
+            p_limit := 1;
+        end if;
     end if;
     lease_id := pg_current_xact_id()::text::bigint;
     for event_id, event_type, source, aggregate_id, payload, received_at, retry_count, trace_id, sequence, priority in
@@ -2977,7 +3053,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'b8793b0be88370ac396aac035e181a6d', 'plain');
+values ('shop', '1.0.0', 'e3c96bff157e72e5bffcabb9a196626f', 'plain');
 select pgtrickle.attach();
 
 do $do$
