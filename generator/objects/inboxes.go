@@ -23,6 +23,7 @@ func (b *builder) inboxes(view render.Extension) {
 	b.add("catalog/pgt_inbox_retry_due.sql", view)
 	b.add("catalog/pgt_inbox_leases.sql", view)
 	b.add("catalog/pgt_inbox_leases_held.sql", view)
+	b.add("catalog/pgt_inbox_leases_again.sql", view)
 	b.add("catalog/pgt_inbox_dead.sql", view, dumpedWhere("where alerted"))
 	if len(view.Wired()) > 0 {
 		b.wireFormats(view)

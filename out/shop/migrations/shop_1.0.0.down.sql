@@ -131,6 +131,7 @@ drop function pgtrickle.inbox_mark_processed(text, text[], int8);
 drop function pgtrickle.inbox_mark_processed(text, anynonarray, int8);
 drop function pgtrickle.inbox_mark_processed(text, text, int8);
 drop function pgtrickle_internal.pgt_require_marked(text, text[], int8, int8);
+drop function pgtrickle_internal.pgt_is_leased(text, timestamptz);
 drop function pgtrickle.inbox_claim(text, int4, int4, int4);
 drop function pgtrickle.inbox_pending(text, int4);
 drop function pgtrickle.inbox_receive_many(text, jsonb);
