@@ -1107,7 +1107,8 @@ begin
 end;
 $function$;
 
--- Grants a consumer the first p_limit rows of its own lease (p_held) or of the lowest one that is due; the others are due.
+-- Grants a consumer the first p_limit rows of its own lease (p_held) or of the lowest one that is due; the others are due. From half of
+-- their attempts on it is one row, which distinguishes the one that kills its consumer from those granted together with it.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters. ids: null if there is none, empty while it commits its own lease.
 create function events_internal.pgt_grant_again(
     p_group events.pgt_consumer_groups, p_lane smallint, p_floor_no bigint, p_held boolean, p_consumer text, p_limit integer,
@@ -1161,7 +1162,8 @@ begin
                 p_group, v_lease.ids, v_lease.consumer_id, v_lease.attempts, format('not committed in %s attempts', v_lease.attempts)
             );
         else
-            ids := events_internal.pgt_outbox_visible(p_group.outbox_name, v_lease.ids * v_before, p_limit);
+            ids := events_internal.pgt_outbox_visible(p_group.outbox_name, v_lease.ids * v_before, case when v_lease.attempts >=
+                (p_group.max_attempts + 1) / 2 then 1 else p_limit end);
             -- the first of them are deleted by force, and what came back is next
             if ids is null and not isempty(v_lease.ids - v_before) then
                 update events_internal.pgt_lease_log l
@@ -1350,6 +1352,7 @@ $function$;
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_dead_letters.
 --
 -- A lane has the keys of one hash. One consumer at a time has it, in id order up to the watermark, so rows of one key stay in order.
+-- A row that is granted alone comes without rows of other lanes.
 create function events_internal.pgt_grant_lanes(
     p_group events.pgt_consumer_groups, p_consumer text, p_batch_size integer, p_now timestamptz, p_until timestamptz,
     out ids int8multirange[], out attempts integer[]
@@ -1373,7 +1376,7 @@ begin
         return;
     end if;
     for v_open in
-        select l.no, l.lane, n.first_no
+        select l.no, l.lane, n.first_no, l.attempts >= (p_group.max_attempts + 1) / 2 as alone
         from events_internal.pgt_lease_log l
         cross join lateral (
             select min(o.no) as first_no
@@ -1383,7 +1386,7 @@ begin
         where l.ctid = any (v_held)
         order by lower(l.ids)
     loop
-        if v_left <= 0 then -- due for any consumer
+        if v_left <= 0 or v_open.alone and ids is not null then -- due for any consumer
             update events_internal.pgt_lease_log l
             set lost = true, until = '-infinity'
             where l.group_no = p_group.group_no and l.lane = v_open.lane and l.no = v_open.no;
@@ -1394,7 +1397,7 @@ begin
         continue when v_ids is null;
         ids := ids || v_ids;
         attempts := attempts || v_tries;
-        v_left := (v_left - events_internal.pgt_count_ids(v_ids))::integer;
+        v_left := case when v_open.alone then 0 else (v_left - events_internal.pgt_count_ids(v_ids))::integer end;
     end loop;
     if ids is not null then
         return;
@@ -1410,11 +1413,12 @@ begin
         limit 1;
         select coalesce(min(l.no), v_head.no + 1) as first_no,
                bool_or(l.until > p_now) as busy,
-               count(*) > 0 as due
+               count(*) > 0 as due,
+               bool_or(l.attempts >= (p_group.max_attempts + 1) / 2) as alone
         into v_open
         from events_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and l.lane = v_lane and l.no >= v_head.floor_no and l.state = 'leased';
-        continue when v_open.busy;
+        continue when v_open.busy or v_open.alone and ids is not null;
 
         v_ids := null;
         if v_open.due then
@@ -1442,7 +1446,7 @@ begin
         ids := ids || v_ids;
         attempts := attempts || v_tries;
         v_left := (v_left - events_internal.pgt_count_ids(v_ids))::integer;
-        exit when v_left <= 0;
+        exit when v_left <= 0 or v_open.alone;
     end loop;
 end;
 $function$;
@@ -1674,6 +1678,7 @@ begin
             limit 1;
         end if;
         exit when v_passed.first_id is null or v_passed.attempts <> pgt_grant_passed.attempts;
+        v_left := case when v_passed.attempts > (p_group.max_attempts + 1) / 2 then 1 else v_left end;
         v_rest := '{}';
         if v_passed.attempts > p_group.max_attempts then
             perform events_internal.pgt_dead_letter(
@@ -3048,7 +3053,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '6bed895001c7b1faf608cac4d38ace6d', 'plain');
+values ('events', '1.0.0', 'f13b60522a2a15a1a8511726e2595c99', 'plain');
 select events.attach();
 
 do $do$

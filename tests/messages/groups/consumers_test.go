@@ -49,7 +49,7 @@ func (w *world) poll(g *group, consumer string, batch int, mayFail bool) int {
 		g.sort(consumer)
 	}
 	w.bury(g, consumer)
-	held, reach := len(g.held(consumer)) > 0, g.reach(w.cut)
+	held, reach := len(g.held(consumer)) > 0 || len(got) == 1 && g.alone(got[0].ID), g.reach(w.cut)
 	taken := slices.ContainsFunc(got, func(r granted) bool { return g.of(r.ID) != nil })
 	if err := g.grant(w.events, consumer, batch, got); err != nil {
 		w.failf("%s %s: %w", g.name, consumer, err)
@@ -69,7 +69,7 @@ func (w *world) poll(g *group, consumer string, batch int, mayFail bool) int {
 func (w *world) complete(g *group, types []string, got []granted, reach int64) {
 	lanes := map[int]bool{} // at work
 	for _, l := range g.leases {
-		lanes[l.lane] = lanes[l.lane] || l.lane > 0 && (!l.expired || g.commitsNow(l))
+		lanes[l.lane] = lanes[l.lane] || l.lane > 0 && (!l.expired || g.commitsNow(l) || len(got) > 0 && g.alone(l.first()))
 	}
 	for _, e := range w.events {
 		l := g.of(e.id)

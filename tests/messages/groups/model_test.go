@@ -77,6 +77,9 @@ func (g *group) wants(e *event) bool {
 	return e.visible && !e.deleted && (e.id > g.upto || again) && !g.done[e.id] && !g.dead[e.id]
 }
 
+// alone reports that an id had half of its attempts, so that it is granted by itself.
+func (g *group) alone(id int64) bool { return g.most > 0 && g.tries[id] >= (g.most+1)/2 }
+
 // of is the lease that an id is in.
 func (g *group) of(id int64) *lease {
 	for _, l := range g.leases {
@@ -150,6 +153,8 @@ func (g *group) grant(events map[int64]*event, consumer string, batch int, rows 
 			return fmt.Errorf("id %d: attempt %d after %d", r.ID, r.Attempts, g.tries[r.ID])
 		case g.most > 0 && r.Attempts > g.most:
 			return fmt.Errorf("id %d: attempt %d of %d", r.ID, r.Attempts, g.most)
+		case len(rows) > 1 && g.alone(r.ID):
+			return fmt.Errorf("id %d: attempt %d of %d is not alone, but %v", r.ID, r.Attempts, g.most, rows)
 		case r.Lease == 0 || r.Lease != rows[0].Lease:
 			return fmt.Errorf("id %d: lease %d beside %d", r.ID, r.Lease, rows[0].Lease)
 		}
@@ -189,6 +194,10 @@ func (g *group) again(consumer string, batch int, rows []granted, held []*lease)
 		}
 		return nil
 	}
+	alone := map[*lease]bool{}
+	for _, l := range held {
+		alone[l] = g.alone(l.first())
+	}
 	got := map[int64]bool{}
 	for _, r := range rows {
 		got[r.ID] = true
@@ -197,8 +206,15 @@ func (g *group) again(consumer string, batch int, rows []granted, held []*lease)
 	left := batch
 	for _, l := range held {
 		first := slices.Sorted(maps.Keys(l.ids))
-		first = first[:min(left, len(first))]
-		left -= len(first)
+		switch {
+		case alone[l] && left < batch:
+			first = nil
+		case alone[l]:
+			first, left = first[:1], 0
+		default:
+			first = first[:min(left, len(first))]
+			left -= len(first)
+		}
 		rest := &lease{lane: l.lane, ids: maps.Clone(l.ids), expired: true}
 		for _, id := range first {
 			if !got[id] {
