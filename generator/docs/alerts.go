@@ -25,6 +25,7 @@ var alerts = []alert{
 	{"inbox_quarantined", "inbox, document_id, reason, topic, topic_partition, topic_offset", "A document could not be decoded."},
 	{"inbox_quarantine_batch", "inbox, count", "More could not be decoded at once than are alerted one by one."},
 	{"inbox_ordering_gap", "inbox, aggregate_id, missing_from, missing_to, gap_age_seconds", "A number has been missing in an ordered inbox for too long."},
+	{"inbox_ordering_gap_batch", "inbox, count", "More gaps became that old at once than are alerted one by one."},
 	{"inbox_replay", "inbox, count, event_type, include_processed", "Messages were made pending again."},
 	{"refresh_failed", "stream_table, errors, error", "Refreshes of a stream table began to fail."},
 	{"auto_suspended", "stream_table, errors, error", "It failed three times in a row, its fuse blew, or in immediate mode a source was altered: it is not kept up to date any more."},

@@ -55,7 +55,7 @@ var SettingDefs = []SettingDef{
 	{"inbox_dlq_retention_hours", OfInboxes, "0", 0, true, "How long dead letters are kept; 0 keeps them."},
 	{"inbox_drain_batch_size", OfInboxes, "1000", 1, false, "Messages that one retention batch deletes."},
 	{"inbox_drain_interval_seconds", OfInboxes, "60", 1, false, "Seconds between retention runs of inboxes."},
-	{"inbox_dlq_alert_max_per_refresh", OfInboxes, "10", 0, false, "Single dead-letter alerts per refresh; the rest are summed up."},
+	{"inbox_dlq_alert_max_per_refresh", OfInboxes, "10", 0, false, "Single alerts per tick of dead letters, of gaps and of documents in quarantine; the rest are summed up."},
 	{"ordering_gap_alert_seconds", OfOrderedInboxes, "30", 1, false, "Age of a gap that raises an alert."},
 }
 
