@@ -1370,13 +1370,14 @@ declare
     v_ids   int8multirange;
     v_tries integer;
     v_left  integer := p_batch_size;
+    v_half  integer := (p_group.max_attempts + 1) / 2;
 begin
     v_held := events_internal.pgt_lock_leases(p_group, p_consumer);
     if v_held is null then -- it commits some at this moment
         return;
     end if;
     for v_open in
-        select l.no, l.lane, n.first_no, l.attempts >= (p_group.max_attempts + 1) / 2 as alone
+        select l.no, l.lane, n.first_no, l.attempts >= v_half as alone
         from events_internal.pgt_lease_log l
         cross join lateral (
             select min(o.no) as first_no
@@ -1397,7 +1398,7 @@ begin
         continue when v_ids is null;
         ids := ids || v_ids;
         attempts := attempts || v_tries;
-        v_left := case when v_open.alone then 0 else (v_left - events_internal.pgt_count_ids(v_ids))::integer end;
+        v_left := case when v_tries > v_half then 0 else (v_left - events_internal.pgt_count_ids(v_ids))::integer end;
     end loop;
     if ids is not null then
         return;
@@ -1414,7 +1415,7 @@ begin
         select coalesce(min(l.no), v_head.no + 1) as first_no,
                bool_or(l.until > p_now) as busy,
                count(*) > 0 as due,
-               bool_or(l.attempts >= (p_group.max_attempts + 1) / 2) as alone
+               bool_or(l.attempts >= v_half) as alone
         into v_open
         from events_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and l.lane = v_lane and l.no >= v_head.floor_no and l.state = 'leased';
@@ -1446,7 +1447,7 @@ begin
         ids := ids || v_ids;
         attempts := attempts || v_tries;
         v_left := (v_left - events_internal.pgt_count_ids(v_ids))::integer;
-        exit when v_left <= 0 or v_open.alone;
+        exit when v_left <= 0 or v_tries > v_half;
     end loop;
 end;
 $function$;
@@ -3053,7 +3054,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'f13b60522a2a15a1a8511726e2595c99', 'plain');
+values ('events', '1.0.0', 'e5d010ab3ce9990ef4af0f9680f29be4', 'plain');
 select events.attach();
 
 do $do$
