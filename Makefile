@@ -57,7 +57,7 @@ demo: ## start a throw-away PostgreSQL and drive real traffic through inboxes, s
 	go run ./cmd/sluice demo
 
 .PHONY: test
-test: deps ## vet, and run all tests, long rows and dbt apart, in 20 minutes of two processors
+test: deps ## vet, and run all tests, long rows and dbt apart, in 15 minutes of two processors
 	go vet ./...
 	@$(MAKE) --no-print-directory -j2 test-packages test-contract
 
