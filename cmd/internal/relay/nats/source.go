@@ -31,7 +31,7 @@ type source struct {
 	pulls     int
 	batch     int
 	ackWait   time.Duration
-	straggler time.Duration
+	straggler time.Duration // the constant; tests wait longer for what is there
 	decode    func(*wire.Document, wire.Place) *wire.Event
 
 	using     sync.Mutex              // held by Receive and Settle
