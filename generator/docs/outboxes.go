@@ -121,11 +121,11 @@ func (w *writer) groupUse() string {
 	if len(w.Groups) > 0 {
 		name = sqltext.Literal(w.Groups[0].Name)
 	}
-	return fmt.Sprintf(`select id, payload from %[1]s.poll_outbox(%[2]s, 'worker-1');  -- in a transaction of its own: a lease for 30 seconds
+	return fmt.Sprintf(`select id, payload, lease_id from %[1]s.poll_outbox(%[2]s, 'worker-1');  -- in a transaction of its own: a lease for 30 seconds
 
 begin;
 -- the work
-select %[1]s.commit_offset(%[2]s, 'worker-1', 42);  -- the last id; an error if the lease is lost
+select %[1]s.commit_offset(%[2]s, 'worker-1', 42, p_lease_id => 815);  -- the last id, and the lease; an error if it is lost
 commit;`, w.Schema(), name)
 }
 

@@ -2012,8 +2012,11 @@ end;
 $function$;
 comment on function events.poll_outbox(text, text, int4, int4, text[]) is 'Grants a consumer rows. (Sluice: events in events)';
 
--- Raises LeaseLost if a consumer has lost its lease p_lease_id, or, if that is null, a lease of p_ids. A committed lease is not lost.
+-- Raises LeaseLost if a consumer has lost its lease p_lease_id or, if that is null, holds nothing of p_ids and has not committed them
+-- before.
 -- Reads pgt_lease_log.
+--
+-- Without a lease's id, a commit is taken for a repeated one, which is no error, if a commit reached as far and no lease was granted since.
 create function events_internal.pgt_require_lease(p_group events.pgt_consumer_groups, p_consumer text, p_lease_id bigint, p_ids
     int8multirange)
     returns void
@@ -2027,27 +2030,32 @@ begin
         from events_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and l.consumer_id = p_consumer and l.lease_id = p_lease_id
           and (l.state = 'leased' or l.committed_at is not null) and not l.lost
-    ) or p_lease_id is null and exists (
+    ) or p_lease_id is null and not exists (
         select
-        from events_internal.pgt_lease_log l
-        where l.group_no = p_group.group_no and l.consumer_id = p_consumer and l.lost and l.ids && p_ids
+        from events_internal.pgt_lease_log c
+        where c.group_no = p_group.group_no and c.consumer_id = p_consumer and not c.lost and c.committed_id >= upper(p_ids) - 1
           and not exists (
               select
-              from events_internal.pgt_lease_log c
-              where c.group_no = p_group.group_no and c.consumer_id = p_consumer and not c.lost and c.committed_at >= l.leased_at
-                and (c.committed_id = upper(p_ids) - 1 or c.state = 'done' and c.ids @> (upper(p_ids) - 1))
+              from events_internal.pgt_lease_log l
+              where l.group_no = p_group.group_no
+                and (
+                    l.state = 'leased' and (l.ids @> (upper(p_ids) - 1) or l.consumer_id = p_consumer and l.leased_at > c.committed_at)
+                    or l.lost and l.consumer_id = p_consumer and l.ids && p_ids
+                        and (l.leased_at > c.committed_at or c.committed_id > upper(p_ids) - 1 and
+                            (c.state = 'done' and c.ids @> (upper(p_ids) - 1)) is not true)
+                )
           )
     ) then
         raise exception using errcode = '55000',
             message = format('lease lost: consumer %s of group %s', p_consumer, p_group.group_name),
-            detail = 'Its time ran out, the group was moved, or its name has polled again; the rows are handled by others.',
+            detail = 'It holds none of these rows: its time ran out, the group was moved, its name has polled again, or it never had them.',
             hint = 'Roll back the work. If it took too long, take a longer visibility timeout, or call extend_lease.';
     end if;
 end;
 $function$;
 
 -- Takes rows, null for all, out of the leases of a consumer, or only out of lease p_lease_id. Returns them for each lease.
--- Reads and writes pgt_lease_log; reads pgt_passed_rows. LeaseLost if the consumer lost some of them, or others have them.
+-- Reads and writes pgt_lease_log; reads pgt_passed_rows. LeaseLost if the consumer neither holds one nor has committed it.
 create function events_internal.pgt_take_rows(
     p_group events.pgt_consumer_groups, p_consumer text, p_ids bigint[], p_lease_id bigint, p_commits boolean
 )
@@ -2057,7 +2065,8 @@ create function events_internal.pgt_take_rows(
 as $function$
 declare
     v_left  int8multirange := coalesce( -- not found yet
-        (select range_agg(int8range(i.id, i.id, '[]')) from unnest(p_ids) i (id) where i.id < 9223372036854775807), '{}'
+        (select range_agg(int8range(least(i.id, 9223372036854775806), least(i.id, 9223372036854775806), '[]')) from unnest(p_ids) i (id)
+            where i.id is not null), '{}'
     );
     v_lease record;
 begin
@@ -2100,8 +2109,8 @@ begin
 end;
 $function$;
 
--- Commits rows up to an id: those that a consumer was granted. Returns the highest id committed now, 0 if none; LeaseLost if a lease was
--- lost.
+-- Commits rows up to an id: those that a consumer holds. Returns the highest id committed now. LeaseLost if it holds none, but 0 if it has
+-- committed this id before, with a warning where it has committed a higher one.
 -- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost also if the consumer's name has polled again since.
 create function events.commit_offset(p_group text, p_consumer text, p_last_offset bigint, p_lease_id bigint default null)
     returns bigint
@@ -2149,13 +2158,21 @@ begin
     end if;
     if v_last is null then
         perform events_internal.pgt_require_lease(events_internal.pgt_group(p_group, p_consumer), p_consumer, p_lease_id, v_upto);
+        if exists (
+            select from events_internal.pgt_lease_log l
+            where l.group_no = v_group and l.consumer_id = p_consumer and l.committed_id > v_offset and
+                (p_lease_id is null or l.lease_id = p_lease_id)
+        ) then
+            raise warning 'nothing is committed: consumer % of group % has committed a higher id than % before', p_consumer, p_group,
+                p_last_offset;
+        end if;
     end if;
     return coalesce(v_last, 0);
 end;
 $function$;
 comment on function events.commit_offset(text, text, int8, int8) is 'Commits rows up to an id. (Sluice: events in events)';
 
--- Acknowledges leased rows: in any order. Returns how many. LeaseLost if the consumer lost some of them, or others have them.
+-- Acknowledges leased rows: in any order. Returns how many. LeaseLost if the consumer neither holds one nor has committed it.
 -- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost also if the consumer's name has polled again since.
 create function events.ack_rows(p_group text, p_consumer text, p_ids bigint[], p_lease_id bigint default null)
     returns bigint
@@ -3054,7 +3071,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'e5d010ab3ce9990ef4af0f9680f29be4', 'plain');
+values ('events', '1.0.0', '9e5266a43556a43afc8630d87e1d74b2', 'plain');
 select events.attach();
 
 do $do$

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -76,8 +77,9 @@ func TestTour(t *testing.T) {
 
 	var answers []string
 	conn := db.Connect(t)
+	last := strings.NewReplacer() // what a statement takes from the row before it
 	for _, sql := range pgtest.Split(section(t, use, "```sql\n", "```\n")) {
-		rows, err := conn.Query(t.Context(), sql)
+		rows, err := conn.Query(t.Context(), last.Replace(sql))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,6 +88,11 @@ func TestTour(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			var found []string
+			for i, column := range rows.FieldDescriptions() {
+				found = append(found, ":"+column.Name, fmt.Sprint(values[i]))
+			}
+			last = strings.NewReplacer(found...)
 			answers = append(answers, fmt.Sprint(values))
 		}
 		if err := rows.Err(); err != nil {
@@ -93,7 +100,7 @@ func TestTour(t *testing.T) {
 		}
 	}
 	got := strings.Join(answers, "\n")
-	if want := "[true]\n[evt-1 map[order:1]]\n[1]\n[true]\n[1 map[order:1]]\n[1]\n"; !strings.HasPrefix(got, want) {
+	if want := regexp.MustCompile(`^\[true\]\n\[evt-1 map\[order:1\]\]\n\[1\]\n\[true\]\n\[1 map\[order:1\] \d+\]\n\[1\]\n`); !want.MatchString(got) {
 		t.Errorf("answers:\n%s\nwant:\n%s", got, want)
 	}
 

@@ -39,6 +39,23 @@ type group struct {
 	tries  map[int64]int
 	leases []*lease
 	lost   map[string][]int64 // ids of leases that a consumer has no more, and of which it has ended nothing
+	ended  map[string]int64   // the highest id that a consumer has committed
+	repeat map[string]int64   // the highest id of its last commit, if it was granted nothing since
+}
+
+// committed notes that a consumer has committed ids.
+func (g *group) committed(consumer string, ids []int64) {
+	if len(ids) > 0 {
+		g.repeat[consumer] = slices.Max(ids)
+		g.ended[consumer] = max(g.ended[consumer], slices.Max(ids))
+	}
+}
+
+// repeats says whether a commit that ends nothing may be one that was made before, and whether it is one for sure.
+func (g *group) repeats(consumer string, offset int64) (may, sure bool) {
+	newer := len(g.held(consumer)) > 0 && g.repeat[consumer] == 0
+	may = offset <= g.ended[consumer] && !newer && g.of(offset) == nil
+	return may, may && offset == g.repeat[consumer]
 }
 
 // sort notes that a poll with event types has sorted what its consumer had, and what was due.
@@ -57,6 +74,7 @@ func (g *group) start(events map[int64]*event, offset int64) {
 		g.lose(l)
 	}
 	g.leases, g.done, g.upto, g.tries = nil, map[int64]bool{}, offset, map[int64]int{}
+	clear(g.repeat)
 	for id, e := range events {
 		if offset < 0 && e.visible {
 			g.done[id] = true
@@ -137,6 +155,9 @@ func (g *group) commitsNow(of *lease) bool {
 func (g *group) grant(events map[int64]*event, consumer string, batch int, rows []granted) error {
 	if len(rows) > batch {
 		return fmt.Errorf("%d rows instead of %d", len(rows), batch)
+	}
+	if len(rows) > 0 {
+		delete(g.repeat, consumer)
 	}
 	held, before := g.held(consumer), int64(0)
 	byLane := map[int]map[int64]bool{}

@@ -143,7 +143,7 @@ func (w *world) run(t testing.TB, seed uint64, steps int) (err error) {
 
 // create makes a group while publishers are in flight.
 func (w *world) create(name, reset string) {
-	g := &group{name: name, dead: map[int64]bool{}, lost: map[string][]int64{}}
+	g := &group{name: name, dead: map[int64]bool{}, lost: map[string][]int64{}, ended: map[string]int64{}, repeat: map[string]int64{}}
 	var most *int
 	if w.rand.IntN(3) == 0 {
 		g.most = 1 + w.rand.IntN(3)
