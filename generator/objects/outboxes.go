@@ -100,7 +100,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/"+name+".sql", view)
 	}
 	for _, name := range []string{
-		"pgt_group", "pgt_count_ids", "pgt_dead_letter", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_again",
+		"pgt_group", "pgt_held_groups", "pgt_lock_group", "pgt_count_ids", "pgt_dead_letter", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_again",
 	} {
 		b.add("group/"+name+".sql", view)
 	}

@@ -55,7 +55,8 @@ func queries(v view) []query {
 	add(v.HasOutboxes, "sluice_outbox_gap", "outbox", gauge("age_seconds", "Age of the oldest transaction that a gap of ids waits for."))
 	add(v.HasOutboxes, "sluice_group", "group outbox", gauge("lag_rows", "Committed rows that a group has not acknowledged."),
 		gauge("leased_rows", "Rows in progress."), gauge("consumers", "Consumers of a group."), gauge("healthy_consumers", "Those that showed a sign of life within a minute."),
-		gauge("dead_letters", "Rows that were rejected or failed too often."), gauge("paused", "1 if polls return nothing."))
+		gauge("dead_letters", "Rows that were rejected or failed too often."), gauge("paused", "1 if polls return nothing."),
+		gauge("held_seconds", "Time that a transaction has kept others from polling."))
 	add(true, "sluice_task", "task", counter("runs_total", "Runs of a background task."), gauge("failing", "1 if the last run failed."))
 	add(true, "sluice_task_last_run", "task", gauge("age_seconds", "Time since a background task ran."))
 	return all

@@ -47,6 +47,7 @@ var SettingDefs = []SettingDef{
 	{"outbox_storage_critical_mb", OfOutboxes, "1024", 1, false, "Size of an outbox that raises an alert."},
 	{"outbox_skip_empty_delta", OfChanges, "on", 0, false, "Write nothing when a refresh changed nothing."},
 	{"outbox_force_retention", OfOutboxes, "off", 0, true, "Delete outbox rows even if a group has not committed them."},
+	{"poll_wait_ms", OfOutboxes, "2000", 1, false, "Milliseconds that a poll waits for others of its group, before it fails."},
 	{"consumer_dead_threshold_hours", OfOutboxes, "24", 1, true, "Silence after which a consumer is removed."},
 	{"consumer_stale_offset_threshold_days", OfOutboxes, "7", 1, true, "Age after which the offset of a group counts as stale."},
 	{"consumer_cleanup_enabled", OfOutboxes, "on", 0, true, "Remove dead consumers."},

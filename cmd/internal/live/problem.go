@@ -123,6 +123,11 @@ func (s *Status) ofGroup(g GroupStatus) []Problem {
 	if g.Paused {
 		problems = append(problems, Problem{fmt.Sprintf("consumer group %s is paused", g.Name), s.call("resume_group", g.Name)})
 	}
+	if g.HeldBy != nil {
+		problems = append(problems, Problem{
+			fmt.Sprintf("consumer group %s is held by another poll: %s, for %s; polls of others fail", g.Name, *g.HeldBy, Age(g.HeldSeconds)),
+			"commit right after poll_outbox; set idle_in_transaction_session_timeout; " + end(*g.HeldBy)})
+	}
 	if g.Lag > 0 && g.Healthy == 0 {
 		problems = append(problems, Problem{
 			fmt.Sprintf("consumer group %s is %d rows behind, and none of its consumers was heard of within a minute", g.Name, g.Lag),
@@ -134,6 +139,14 @@ func (s *Status) ofGroup(g GroupStatus) []Problem {
 			fmt.Sprintf("pgt_consumer_dead_letters has their errors, and replay_dead_letters(%s) retries them", sqltext.Literal(g.Name))})
 	}
 	return problems
+}
+
+// end is the statement that ends a transaction, which is that of a session, as in "pid 42", or prepared.
+func end(holder string) string {
+	if pid, ok := strings.CutPrefix(holder, "pid "); ok {
+		return "select pg_terminate_backend(" + pid + ");"
+	}
+	return "rollback " + strings.Replace(holder, "transaction ", "", 1) + ";"
 }
 
 // openSeconds is how long a publisher may stay open before somebody should look at it: retention, and events of the keys that it has published, wait for it.

@@ -81,6 +81,9 @@ type GroupStatus struct {
 	Healthy     int64  `json:"healthy_consumers" db:"healthy_consumers"`
 	DeadLetters int64  `json:"dead_letters" db:"dead_letters"`
 	Paused      bool   `json:"paused" db:"paused"`
+
+	HeldBy      *string  `json:"held_by" db:"held_by"` // the transaction for which polls wait too long, nil if there is none
+	HeldSeconds *float64 `json:"held_seconds" db:"held_seconds"`
 }
 
 // GapStatus is a transaction that may still publish ids of an outbox, above which others were consumed.

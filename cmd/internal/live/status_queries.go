@@ -60,10 +60,12 @@ const (
 
 	groupsQuery = `
 		select l.group_name as name, l.outbox, l.lag_rows, l.leased_rows, l.consumer_count as consumers, g.paused_at is not null as paused,
+		       h.holder as held_by, extract(epoch from clock_timestamp() - h.since)::float8 as held_seconds,
 		       (select count(*) from %[1]s.pgt_consumer_status c where c.group_name = l.group_name and c.healthy) as healthy_consumers,
 		       (select count(*) from %[1]s.pgt_consumer_dead_letters d where d.group_name = l.group_name) as dead_letters
 		from %[1]s.pgt_consumer_group_lag l
 		join %[1]s.pgt_consumer_groups g on g.group_name = l.group_name
+		left join %[2]s.pgt_held_groups() h on h.group_no = g.group_no and h.is_long
 		order by l.outbox, l.group_name`
 
 	// gapsQuery finds the transactions that gaps of consumer groups wait for: gid of a prepared one, pid of others; by age, if that is visible.

@@ -66,6 +66,7 @@ var (
 	groupConsumers = gauge("group_consumers", "Consumers of a group.", "group", "outbox")
 	groupHealthy   = gauge("group_healthy_consumers", "Consumers that showed a sign of life within a minute.", "group", "outbox")
 	groupDead      = gauge("group_dead_letters", "Rows that were rejected or failed too often.", "group", "outbox")
+	groupHeld      = gauge("group_held_seconds", "Time that a transaction has kept others from polling, 0 if there is none.", "group", "outbox")
 	groupPaused    = gauge("group_paused", "1 if polls return nothing.", "group", "outbox")
 
 	gapAge = gauge("outbox_gap_age_seconds", "Age of the oldest transaction that may still publish ids of an outbox, above which others were consumed.", "outbox")
@@ -194,6 +195,7 @@ func (c collection) groups(groups []live.GroupStatus) {
 		c.gauge(groupConsumers, float64(g.Consumers), g.Name, g.Outbox)
 		c.gauge(groupHealthy, float64(g.Healthy), g.Name, g.Outbox)
 		c.gauge(groupDead, float64(g.DeadLetters), g.Name, g.Outbox)
+		c.gauge(groupHeld, value(g.HeldSeconds), g.Name, g.Outbox)
 		c.yes(groupPaused, g.Paused, g.Name, g.Outbox)
 	}
 }

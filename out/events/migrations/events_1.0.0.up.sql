@@ -68,6 +68,7 @@ begin
         ('outbox_drain_interval_seconds', '60', 1, true),
         ('outbox_storage_critical_mb', '1024', 1, true),
         ('outbox_force_retention', 'off', null, false),
+        ('poll_wait_ms', '2000', 1, true),
         ('consumer_dead_threshold_hours', '24', 1, false),
         ('consumer_stale_offset_threshold_days', '7', 1, false),
         ('consumer_cleanup_enabled', 'on', null, false)
@@ -166,6 +167,7 @@ create table events.pgt_consumer_groups (
     paused_at         timestamptz,
     resumed_at        timestamptz,
     idle              boolean     not null default false, -- the alert was given
+    held_since        timestamptz,                        -- of the transaction that the last alert named, as it held the group
     passes_over       boolean     not null default false  -- polls with event types may have left rows to others
 );
 comment on table events.pgt_consumer_groups is 'The consumer groups of extension events, one row each. (Sluice: events in events)';
@@ -928,6 +930,70 @@ begin
             hint = 'Call it in a transaction of its own; only the work needs another isolation level.';
     end if;
     return v_group;
+end;
+$function$;
+
+-- The consumer groups that another transaction polls or changes just now, what holds them and since when, as far as that is visible.
+-- is_long: longer than setting poll_wait_ms, so polls of others fail. Reads pg_locks, pg_stat_activity, pg_prepared_xacts.
+create function events_internal.pgt_held_groups()
+    returns table (group_no integer, holder text, since timestamptz, is_long boolean)
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    with locks as materialized (
+        select l.objid::bigint::integer as group_no, l.pid, l.virtualtransaction, l.granted, l.waitstart
+        from pg_locks l
+        where l.locktype = 'advisory' and l.classid = (-2102687222)::oid and l.objsubid = 2
+          and l.database = (select d.oid from pg_database d where d.datname = current_database())
+    )
+    select l.group_no, coalesce('pid ' || l.pid, 'prepared transaction ' || quote_literal(x.gid)), s.since,
+           s.since < clock_timestamp() - make_interval(secs => (select p.value from events_internal.pgt_setting('poll_wait_ms') p)::double
+               precision / 1000)
+    from locks l
+    left join pg_stat_activity a on a.pid = l.pid
+    left join pg_prepared_xacts x on x.transaction in (
+        select t.transactionid from pg_locks t where t.virtualtransaction = l.virtualtransaction and t.locktype = 'transactionid' and l.pid
+            is null
+    )
+    cross join lateral (
+        select coalesce(x.prepared, a.xact_start, min(w.waitstart)) as since -- who may not see the first two sees since when others wait
+        from locks w
+        where w.group_no = l.group_no and not w.granted
+    ) s
+    where l.granted and l.pid is distinct from pg_backend_pid()
+$function$;
+
+-- Takes the lock of a consumer group, for which polls, seeks and releases wait. GroupBusy if that takes longer than setting poll_wait_ms.
+--
+-- A transaction that stays open after its poll would stop the group without a word.
+create function events_internal.pgt_lock_group(p_group_no integer, p_group text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_patience text := current_setting('lock_timeout');
+    v_most     integer := (select s.value from events_internal.pgt_setting('poll_wait_ms') s)::integer;
+begin
+    if pg_try_advisory_xact_lock(-2102687222, p_group_no) then
+        return;
+    end if;
+    perform set_config('lock_timeout', least(nullif(extract(epoch from v_patience::interval) * 1000, 0), v_most)::integer::text, true);
+    perform pg_advisory_xact_lock(-2102687222, p_group_no);
+    perform set_config('lock_timeout', v_patience, true);
+exception when lock_not_available then
+    raise exception using errcode = '55P03',
+        message = coalesce(
+            (
+                select format('group %s is held by another poll: %s since %s', p_group, h.holder, coalesce(h.since::text, 'some time'))
+                from events_internal.pgt_held_groups() h
+                where h.group_no = p_group_no
+            ),
+            format('group %s is busy with other polls', p_group)
+        ),
+        detail = format('Waited for %s ms.', v_most),
+        hint = 'Commit right after poll_outbox. Setting idle_in_transaction_session_timeout ends sessions that do not. Try again.';
 end;
 $function$;
 
@@ -1726,7 +1792,7 @@ declare
     v_start bigint := p_offset;
     v_ahead boolean; -- of the ids that were drawn
 begin
-    perform pg_advisory_xact_lock(-2102687222, p_group.group_no);
+    perform events_internal.pgt_lock_group(p_group.group_no, p_group.group_name);
     delete from events_internal.pgt_passed_rows p where p.group_no = p_group.group_no;
     update events_internal.pgt_lease_log l
     set state = 'done', lost = l.lost or l.consumer_id is not null
@@ -1815,7 +1881,7 @@ begin
     end if;
     v_group := (events_internal.pgt_group(p_group)).group_no;
     -- Polls that run end first, and those that wait find nothing.
-    perform pg_advisory_xact_lock(-2102687222, v_group);
+    perform events_internal.pgt_lock_group(v_group, p_group);
     delete from events_internal.pgt_lease_log l where l.group_no = v_group;
     delete from events_internal.pgt_passed_rows p where p.group_no = v_group;
     delete from events_internal.pgt_consumers c where c.group_no = v_group;
@@ -1829,7 +1895,8 @@ comment on function events.drop_consumer_group(text, bool) is 'Drops a consumer 
 -- Grants a consumer rows: the next of its group's outbox, in id order, or again, under a new lease, those that it still holds.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumers, pgt_passed_rows.
 -- With p_event_types, the group's other rows stay for polls that name their types, or none.
--- Commit a poll at once: polls of one group wait for each other. Then do the work and commit_offset in a second transaction.
+-- Commit a poll at once: others of its group wait for it, and fail with GroupBusy after setting poll_wait_ms. Then do the work and
+-- commit_offset in a second transaction.
 create function events.poll_outbox(
     p_group text, p_consumer text, p_batch_size integer default 100, p_visibility_seconds integer default 30,
     p_event_types text[] default null
@@ -1883,7 +1950,7 @@ begin
            and not events_internal.pgt_is_left(v_group.group_no, v_group.outbox_name, p_consumer, p_batch_size) then
             return;
         end if;
-        perform pg_advisory_xact_lock(-2102687222, v_group.group_no);
+        perform events_internal.pgt_lock_group(v_group.group_no, p_group);
     end if;
     v_now := clock_timestamp();
     v_until := v_now + make_interval(secs => p_visibility_seconds);
@@ -2231,7 +2298,7 @@ begin
             detail = format('Consumer group %s, consumer %s.', p_group, p_consumer),
             hint = 'Give the time after which the rows are granted again.';
     end if;
-    perform pg_advisory_xact_lock(-2102687222, v_group.group_no);
+    perform events_internal.pgt_lock_group(v_group.group_no, p_group);
     for v_rows in select t.* from events_internal.pgt_take_rows(v_group, p_consumer, p_ids, p_lease_id, false) t loop
         v_count := v_count + events_internal.pgt_count_ids(v_rows.ids);
         if p_error is not null and v_rows.attempts >= v_group.max_attempts then
@@ -2280,7 +2347,7 @@ declare
     v_ids   int8multirange;
     v_count bigint;
 begin
-    perform pg_advisory_xact_lock(-2102687222, v_group.group_no);
+    perform events_internal.pgt_lock_group(v_group.group_no, p_group);
     select events_internal.pgt_outbox_visible(v_group.outbox_name, range_agg(int8range(d.id, d.id, '[]'))) into v_ids
     from events.pgt_consumer_dead_letters d
     where d.group_name = p_group and (p_ids is null or d.id = any (p_ids));
@@ -2547,7 +2614,8 @@ begin
 end;
 $function$;
 
--- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts idle groups.
+-- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts idle groups,
+-- and alerts, once, a transaction that holds a group for longer than setting poll_wait_ms.
 -- Writes pgt_consumers, pgt_consumer_groups; notifies pg_trickle_alert. Skips rows that an open transaction has locked.
 create function events_internal.pgt_watch_consumers()
     returns void
@@ -2558,6 +2626,7 @@ as $function$
 declare
     v_alert jsonb;
     v_idle  record;
+    v_held  record;
     v_stale interval := make_interval(days =>
         (select s.value from events_internal.pgt_setting('consumer_stale_offset_threshold_days') s)::integer);
     v_dead  interval := case when (select s.value from events_internal.pgt_setting('consumer_cleanup_enabled') s) = 'on' then
@@ -2607,6 +2676,20 @@ begin
         where s.dead
     loop
         perform pg_notify('pg_trickle_alert', v_alert::text);
+    end loop;
+
+    for v_held in
+        select g.group_no, g.group_name, g.outbox_name, h.holder, h.since
+        from events_internal.pgt_held_groups() h
+        join events.pgt_consumer_groups g on g.group_no = h.group_no
+        where h.is_long and g.held_since is distinct from h.since
+        for update of g skip locked
+    loop
+        update events.pgt_consumer_groups g set held_since = v_held.since where g.group_no = v_held.group_no;
+        perform pg_notify('pg_trickle_alert', jsonb_build_object(
+            'type', 'consumer_group_held', 'outbox', v_held.outbox_name, 'group', left(v_held.group_name, 63), 'holder', v_held.holder,
+            'since', v_held.since
+        )::text);
     end loop;
 
     -- A group is idle if it had something to consume and no activity for some time; polls that find nothing leave no trace.
@@ -3071,7 +3154,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '9e5266a43556a43afc8630d87e1d74b2', 'plain');
+values ('events', '1.0.0', '846e701925184406db1893683f1b78e9', 'plain');
 select events.attach();
 
 do $do$

@@ -125,6 +125,31 @@ func TestStatusOfGaps(t *testing.T) {
 	}
 }
 
+// TestStatusOfHeldGroups has a consumer that polls and does not commit.
+func TestStatusOfHeldGroups(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "schema.sql", "create table orders (id int primary key, amount int not null);")
+	write(t, dir, "spec.yaml", statusSpec)
+	db := pgtest.DB(t)
+	db.SuperExec(t, "do $$ begin if to_regrole('status_monitor') is null then create role status_monitor login; end if; end $$")
+	db.Exec(t, "create table orders (id int primary key, amount int not null)")
+	db.Exec(t, installed.Load(t, filepath.Join(dir, "spec.yaml")).Install("plain"))
+	hangs := db.Connect(t)
+	if _, err := hangs.Exec(t.Context(), "begin; select from looked_at.poll_outbox('mailer', 'hangs')"); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--schema", "looked_at", "--dsn", db.DSN()}
+	if text := status(t, args...); strings.Contains(text, "is held") {
+		t.Errorf("at once:\n%s", text)
+	}
+	db.Exec(t, "update looked_at.pgt_settings set value = '1' where name = 'poll_wait_ms'")
+	text := status(t, args...)
+	want := regexp.MustCompile(fmt.Sprintf(`(?m)^consumer group mailer is held by another poll: pid %[1]d, for .*; polls of others fail\n  hint: .*select pg_terminate_backend\(%[1]d\);$`, hangs.PgConn().PID()))
+	if !want.MatchString(text) {
+		t.Errorf("%s is not in:\n%s", want, text)
+	}
+}
+
 // A source that cannot be followed never suspends what reads it, so nothing says that it will; the second error of a query does.
 func TestStatusOfSources(t *testing.T) {
 	dir := t.TempDir()

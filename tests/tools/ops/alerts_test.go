@@ -64,6 +64,7 @@ var raised = map[string]struct{ bad, good string }{
 	"SluiceOutboxGap":             {`sluice_outbox_gap_age_seconds{X, outbox="a"} 61`, `sluice_outbox_gap_age_seconds{X, outbox="a"} 59`},
 	"SluiceGroupWithoutConsumers": {"sluice_group_lag_rows{X, group=\"a\", outbox=\"b\"} 5\nsluice_group_healthy_consumers{X, group=\"a\", outbox=\"b\"} 0",
 		"sluice_group_lag_rows{X, group=\"a\", outbox=\"b\"} 5\nsluice_group_healthy_consumers{X, group=\"a\", outbox=\"b\"} 1"},
+	"SluiceGroupHeld":        {`sluice_group_held_seconds{X, group="a", outbox="b"} 3`, `sluice_group_held_seconds{X, group="a", outbox="b"} 0`},
 	"SluiceGroupPaused":      {`sluice_group_paused{X, group="a", outbox="b"} 1`, `sluice_group_paused{X, group="a", outbox="b"} 0`},
 	"SluiceGroupDeadLetters": {`sluice_group_dead_letters{X, group="a", outbox="b"} 1`, `sluice_group_dead_letters{X, group="a", outbox="b"} 0`},
 	"SluiceRelayDown":        {`sluice_relay_up{pipeline="a", instance="i"} 0`, `sluice_relay_up{pipeline="a", instance="i"} 1`},

@@ -139,6 +139,11 @@ func (c *child) stall(t *testing.T) {
 	if err := c.command.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	// It answers until the signal has reached it.
+	var state syscall.WaitStatus
+	if _, err := syscall.Wait4(c.command.Process.Pid, &state, syscall.WUNTRACED, nil); err != nil || !state.Stopped() {
+		t.Fatalf("%v, %v", state, err)
+	}
 }
 
 func (c *child) kill() {
