@@ -37,6 +37,7 @@ var alerts = []alert{
 	{"outbox_storage_critical", "outbox, total_bytes", "An outbox has grown beyond `outbox_storage_critical_mb`."},
 	{"consumer_unhealthy", "outbox, group, consumer, last_heartbeat_at", "A consumer was not heard of for a minute."},
 	{"consumer_reaped", "outbox, group, consumer, last_offset", "A consumer was silent for so long that it is forgotten."},
+	{"outbox_sequence_repaired", "outbox, cache, drawn_id, used_id, late_rows", "The sequence of an outbox cached numbers, or was behind after a failover; it was put right."},
 	{"consumer_group_held", "outbox, group, holder, since", "A transaction polled and stays open: polls of others fail."},
 	{"consumer_group_idle", "outbox, group, lag_rows, policy", "Nobody consumes for a group."},
 	{"consumer_seeked", "group, consumer, outbox, offset", "A group was moved to another offset."},

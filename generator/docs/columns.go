@@ -162,6 +162,10 @@ var columns = together(inboxCatalog, map[string][]column{
 		{"on_full_refresh", "text", "What a refresh that recomputed writes."},
 		{"idle_after", "interval", "How long a group may be idle; null: as the setting says."},
 		{"idle_policy", "text", "What happens then: `alert`, `archive` or `evict`."},
+		{"advanced_at", "timestamptz", "When a tick found that its sequence was behind, as after a failover, and advanced it; null: never."},
+		{"advanced_from", "bigint", "The id at which the sequence was."},
+		{"advanced_to", "bigint", "The highest id that groups had been granted."},
+		{"came_late", "bigint", "Rows that were published meanwhile, which groups get all the same."},
 	},
 	"pgt_consumer_groups": {
 		{"group_name", "", "The group."},
@@ -175,6 +179,7 @@ var columns = together(inboxCatalog, map[string][]column{
 		{"paused_at", "", "Since when polls grant nothing; null: they do."},
 		{"resumed_at", "", "When it was resumed after a pause."},
 		{"idle", "", "The alert was given that nobody consumes."},
+		{"held_since", "", "Since when the transaction of the last alert consumer_group_held was open."},
 		{"passes_over", "", "Polls with event types may have left rows to other polls."},
 	},
 	"pgt_consumer_group_lag": {

@@ -109,6 +109,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 			b.add("group/"+name+".sql", view)
 		}
 	}
+	b.add("group/pgt_give_back.sql", view)
 	if len(view.PlainOutboxes()) > 0 {
 		b.add("group/pgt_is_left.sql", view)
 	}
@@ -125,6 +126,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 	} {
 		b.add("group/"+name+".sql", view)
 	}
+	b.add("outbox/pgt_watch_sequences.sql", view)
 	b.addTask(view.Schemas, render.GroupsTask, sharedSection)
 }
 

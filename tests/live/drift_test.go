@@ -117,7 +117,7 @@ var tamperings = []tampering{
 			"alter table app.pgt_settings drop constraint pgt_settings_pkey",
 			"alter table app_internal.pgt_open_setting disable row level security",
 			"alter table app.letters set (fillfactor = 11, autovacuum_enabled = off)",
-			"alter sequence app_internal.pgt_change_no cache 100",
+			"alter sequence app_internal.pgt_change_no cache 100", "alter table app.outbox_events alter id set cache 50", "alter table app.outbox_parts alter id set cache 50",
 			"alter table app_internal.public_totals_rows drop column __sum1 cascade",
 		},
 		plain: []string{"alter table app.outbox_events drop column headers cascade"},

@@ -27,6 +27,12 @@ func (s *Status) problems() []Problem {
 		problems = append(problems, s.ofInbox(i)...)
 	}
 	for _, o := range s.Outboxes {
+		if o.AdvancedAt != nil {
+			problems = append(problems, Problem{
+				fmt.Sprintf("the sequence of outbox %s was behind: at id %d, when groups had been granted up to %d; a tick advanced it at %s, and groups get the %d events that were published meanwhile",
+					o.Name, *o.AdvancedFrom, *o.AdvancedTo, o.AdvancedAt.Format(time.DateTime), *o.CameLate),
+				"a failover by logical replication carries no sequences; this is shown for a day"})
+		}
 		if o.Storage != "ok" {
 			problems = append(problems, Problem{
 				fmt.Sprintf("outbox %s takes %d MB on disk", o.Name, o.TotalBytes>>20),
@@ -155,6 +161,11 @@ const openSeconds = 60
 func ofGap(g GapStatus) []Problem {
 	if g.AgeSec == nil || *g.AgeSec < openSeconds {
 		return nil
+	}
+	if g.Caches {
+		return []Problem{{
+			fmt.Sprintf("outbox %s waits for ids from %d on: %s", g.Outbox, g.FirstID, g.Holder()),
+			"its sequence caches ids, which the next tick switches off"}}
 	}
 	hint := "let it commit or roll back"
 	switch {

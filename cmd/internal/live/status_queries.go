@@ -54,8 +54,9 @@ const (
 
 	outboxesQuery = `
 		select s.pgt_name as name, s.row_count as rows, extract(epoch from clock_timestamp() - s.oldest_row_at)::float8 as oldest_age_seconds,
-		       s.total_bytes, s.storage_status
+		       s.total_bytes, s.storage_status, a.advanced_at, a.advanced_from, a.advanced_to, a.came_late
 		from %[1]s.outbox_status() s
+		left join %[1]s.pgt_outbox_config a on coalesce(a.pgt_name, a.outbox_name) = s.pgt_name and a.advanced_at > clock_timestamp() - interval '1 day'
 		order by s.pgt_name`
 
 	groupsQuery = `
@@ -75,7 +76,7 @@ const (
 		    from (select distinct g.outbox_name from %[1]s.pgt_consumer_groups g) o
 		    cross join lateral %[2]s.pgt_publishers(o.outbox_name) p
 		)
-		select g.outbox_name as outbox, min(lower(l.ids)) as first_id, p.pid, x.gid,
+		select g.outbox_name as outbox, min(lower(l.ids)) as first_id, p.pid, x.gid, p.vxid = 'cache' as caches,
 		       extract(epoch from clock_timestamp() - min(coalesce(x.prepared, a.xact_start, l.leased_at)))::float8 as age_seconds
 		from %[1]s.pgt_consumer_groups g
 		cross join lateral %[2]s.pgt_lease_heads(g) h
@@ -84,6 +85,6 @@ const (
 		left join pg_prepared_xacts x on x.transaction::text::bigint = p.xid::text::bigint %% 4294967296 and x.database = current_database()
 		left join pg_stat_activity a on a.pid = p.pid
 		where h.lane = 0
-		group by g.outbox_name, p.pid, x.gid
+		group by g.outbox_name, p.pid, x.gid, caches
 		order by outbox, min(coalesce(x.prepared, a.xact_start, l.leased_at))`
 )

@@ -96,6 +96,7 @@ drop function events_internal.pgt_check_origin();
 drop function events.after_restore();
 drop function events.detach();
 drop function events.attach();
+drop function events_internal.pgt_watch_sequences();
 drop function events_internal.pgt_watch_consumers();
 drop function events_internal.pgt_trim_leases();
 drop function events.consumer_lag(text);
@@ -125,6 +126,7 @@ drop function events_internal.pgt_grant_passed(events.pgt_consumer_groups, int8,
 drop function events_internal.pgt_sort_rows(events.pgt_consumer_groups, text[], text, timestamptz);
 drop function events_internal.pgt_pass_over(events.pgt_consumer_groups, int8multirange, int4);
 drop function events_internal.pgt_is_left(int4, text, text, int4);
+drop function events_internal.pgt_give_back(events.pgt_consumer_groups, int8multirange);
 drop function events_internal.pgt_commit_lanes(events.pgt_consumer_groups, text, int8, int8);
 drop function events_internal.pgt_grant_lanes(events.pgt_consumer_groups, text, int4, timestamptz, timestamptz);
 drop function events_internal.pgt_watermark(events.pgt_consumer_groups, timestamptz, int4);

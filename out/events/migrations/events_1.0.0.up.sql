@@ -130,13 +130,18 @@ create table events_internal.pgt_outboxes (
 -- The enabled outboxes, one row each.
 --
 -- full_refresh_due: the next row is the whole stream table, as changes were not written. notified_id: rows up to there were notified.
+-- advanced_at: when a tick set the sequence from advanced_from to advanced_to, as it was behind; came_late: rows published meanwhile.
 create table events_internal.pgt_outbox_state (
     outbox_name      text        not null primary key,
     enabled_at       timestamptz not null default now(),
     retention_hours  integer,
     full_refresh_due boolean     not null default true,
     notified_id      bigint      not null default 0,
-    storage_critical boolean     not null default false
+    storage_critical boolean     not null default false,
+    advanced_at      timestamptz,
+    advanced_from    bigint,
+    advanced_to      bigint,
+    came_late        bigint
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
 -- The enabled outboxes of extension events.
@@ -144,7 +149,8 @@ create view events.pgt_outbox_config as
 select o.outbox_name, o.kind, o.stream_table, o.pgt_name, o.pgt_id, o.immediate, o.outbox_schema, o.outbox_table_name,
        o.delta_rows_table_name, o.latest_view_name, o.ordering_key, s.enabled_at,
        coalesce(make_interval(hours => s.retention_hours), o.retention) as retention, -- null: setting outbox_retention_hours
-       o.inline_threshold_rows, o.on_full_refresh, o.idle_after, o.idle_policy
+       o.inline_threshold_rows, o.on_full_refresh, o.idle_after, o.idle_policy, s.advanced_at, s.advanced_from, s.advanced_to,
+       s.came_late
 from events_internal.pgt_outboxes o
 join events_internal.pgt_outbox_state s on s.outbox_name = o.outbox_name;
 comment on view events.pgt_outbox_config is 'The enabled outboxes of extension events. (Sluice: events in events)';
@@ -323,7 +329,8 @@ end;
 $function$;
 
 -- The transactions that may still publish to an outbox: those that hold the lock of an insert on it, taken before an id is drawn.
--- Reads pg_locks. xid is null until there is one; marks: those of the keys published to an ordered outbox.
+-- Where its sequence caches ids, 'cache' stands for all later ones of sessions that have such ids. Reads pg_locks, pg_sequence. xid is null
+-- until there is one; marks: those of the keys published to an ordered outbox.
 create function events_internal.pgt_publishers(p_outbox text)
     returns table (vxid text, xid xid8, pid integer, marks int4multirange)
     language plpgsql
@@ -339,6 +346,17 @@ declare
         when 'account_events' then 667657102::oid
     end;
 begin
+    if exists (
+        select
+        from pg_sequence q
+        where q.seqcache > 1 and q.seqrelid = case p_outbox
+            when 'shop_events' then to_regclass('events.outbox_shop_events_ids')
+            when 'account_events' then to_regclass('events.outbox_account_events_ids')
+        end
+    ) then
+        vxid := 'cache';
+        return next;
+    end if;
     return query
     with locks as materialized (
         select l.virtualtransaction, l.locktype, l.mode, l.relation, l.database, l.transactionid, l.pid, l.classid, l.objid, l.objsubid
@@ -974,11 +992,12 @@ create function events_internal.pgt_lock_group(p_group_no integer, p_group text)
 as $function$
 declare
     v_patience text := current_setting('lock_timeout');
-    v_most     integer := (select s.value from events_internal.pgt_setting('poll_wait_ms') s)::integer;
+    v_most     integer;
 begin
     if pg_try_advisory_xact_lock(-2102687222, p_group_no) then
         return;
     end if;
+    v_most := (select s.value from events_internal.pgt_setting('poll_wait_ms') s)::integer;
     perform set_config('lock_timeout', least(nullif(extract(epoch from v_patience::interval) * 1000, 0), v_most)::integer::text, true);
     perform pg_advisory_xact_lock(-2102687222, p_group_no);
     perform set_config('lock_timeout', v_patience, true);
@@ -1551,6 +1570,26 @@ begin
 end;
 $function$;
 
+-- Makes rows due that a group has passed, with no attempts counted. Reads the outbox; writes pgt_lease_log. Under the group's lock.
+create function events_internal.pgt_give_back(p_group events.pgt_consumer_groups, p_ids int8multirange)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    if p_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then
+        perform events_internal.pgt_give_back_lanes(p_group, p_ids);
+        return;
+    end if;
+    insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids)
+    select h.group_no, h.no + 1, h.cur, h.floor_no, 'leased', p_ids
+    from events_internal.pgt_lease_log h
+    where h.group_no = p_group.group_no and h.lane = 0
+    order by h.no desc
+    limit 1;
+end;
+$function$;
+
 -- Whether others that poll at this moment leave something for a poll of p_limit rows. Reads the outbox, pgt_lease_log.
 --
 -- After a notification all consumers poll for the same few rows. Those that come too late would wait for the group's lock one after the
@@ -1779,7 +1818,7 @@ begin
 end;
 $function$;
 
--- Restarts a group behind an id, or, if null, with every row that commits from now on, whatever its id. Returns the offset.
+-- Restarts a group behind an id that was drawn, or, if null, with every row that commits from now on, whatever its id. Returns the offset.
 -- Reads the outbox, pg_locks; writes pgt_lease_log, pgt_consumer_groups, pgt_consumer_claim_check_acks.
 create function events_internal.pgt_start(p_group events.pgt_consumer_groups, p_offset bigint)
     returns bigint
@@ -1788,8 +1827,8 @@ create function events_internal.pgt_start(p_group events.pgt_consumer_groups, p_
 as $function$
 declare
     v_no    bigint;
-    v_last  bigint := p_offset;
-    v_start bigint := p_offset;
+    v_last  bigint;
+    v_start bigint;
     v_ahead boolean; -- of the ids that were drawn
 begin
     perform events_internal.pgt_lock_group(p_group.group_no, p_group.group_name);
@@ -1799,11 +1838,9 @@ begin
     where l.group_no = p_group.group_no and l.state <> 'done';
     select coalesce(max(l.no), 0) into v_no from events_internal.pgt_lease_log l where l.group_no = p_group.group_no;
 
-    if p_offset is null then
-        select greatest(o.drawn_id, o.last_id), o.last_id > o.drawn_id into v_last, v_ahead
-        from events_internal.pgt_outbox_ids(p_group.outbox_name) o;
-        v_start := v_last;
-    end if;
+    select least(p_offset, greatest(o.drawn_id, o.last_id)), p_offset is null and o.last_id > o.drawn_id into v_last, v_ahead
+    from events_internal.pgt_outbox_ids(p_group.outbox_name) o;
+    v_start := v_last;
     insert into events_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
     select p_group.group_no, x.lane, v_no + 1, v_last, v_no + 2, 'done', '{}'
     from generate_series(0, case when p_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then 16 else 0 end) x (lane);
@@ -2026,7 +2063,10 @@ begin
                 v_group.group_no, v_group.outbox_name, v_floor, v_no, v_head.cur, v_last, v_rows, v_now, p_batch_size
             ) s;
         end if;
-        if v_ids is not null then
+        if v_ids is null and v_head.cur > (events_internal.pgt_outbox_ids(v_group.outbox_name)).drawn_id then
+            raise warning 'the sequence of outbox % is behind id %, up to which group % was granted: tick() has to put it right',
+                v_group.outbox_name, v_head.cur, p_group;
+        elsif v_ids is not null then
             insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
             values (
                 v_group.group_no, v_no + 1, v_last, v_floor, 'leased', v_ids, pg_current_xact_id()::text::bigint, p_consumer, v_until,
@@ -2354,16 +2394,7 @@ begin
     delete from events.pgt_consumer_dead_letters d where d.group_name = p_group and v_ids @> d.id;
     get diagnostics v_count = row_count;
     if v_count > 0 then
-        if v_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then
-            perform events_internal.pgt_give_back_lanes(v_group, v_ids);
-            return v_count;
-        end if;
-        insert into events_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids)
-        select h.group_no, h.no + 1, h.cur, h.floor_no, 'leased', v_ids
-        from events_internal.pgt_lease_log h
-        where h.group_no = v_group.group_no and h.lane = 0
-        order by h.no desc
-        limit 1;
+        perform events_internal.pgt_give_back(v_group, v_ids);
     end if;
     return v_count;
 end;
@@ -2403,7 +2434,8 @@ end;
 $function$;
 comment on function events.extend_lease(text, text, int4, int8) is 'Extends all leases of a consumer. (Sluice: events in events)';
 
--- Moves a group to an offset: the next row is the first above it; 0 is the beginning, null the end. Ends all leases. Returns the offset.
+-- Moves a group to an offset: the next row is the first above it; 0 is the beginning, null the end, as is any id not drawn yet. Ends all
+-- leases. Returns the offset.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumer_dead_letters; notifies pg_trickle_alert.
 create function events.seek_offset(p_group text, p_consumer text, p_new_offset bigint)
     returns bigint
@@ -2725,6 +2757,89 @@ begin
     end loop;
 end;
 $function$;
+
+-- Puts right the sequences of outboxes that cache numbers, or that are behind what groups were granted; alerts, and notes it for status.
+-- Reads pg_sequence, the outboxes; writes pgt_outbox_state, pgt_lease_log. What others lock is left to the next tick.
+--
+-- A session would hand out numbers from its cache when groups have passed them: until the cache is off they are gaps (pgt_publishers), and
+-- ALTER SEQUENCE empties the caches of all sessions. A sequence is behind after a failover by logical replication, which carries none: its
+-- next events would have ids that groups have passed.
+create function events_internal.pgt_watch_sequences()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set lock_timeout = '100ms'
+    set jit = off
+as $function$
+declare
+    v_outbox record;
+    v_group  events.pgt_consumer_groups;
+    v_ids    int8multirange;
+    v_since  timestamptz;
+    v_rows   bigint;
+    v_drawn  bigint;
+    v_used   bigint;
+begin
+    for v_outbox in
+        select o.outbox_name, t.name, q.seqrelid::regclass as ids, q.seqcache, i.drawn_id, greatest(i.last_id, g.cur) as used_id
+        from events_internal.pgt_outboxes o
+        cross join lateral (select to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)) as name) t
+        join pg_sequence q on q.seqrelid = pg_get_serial_sequence(t.name::text, 'id')::regclass
+        cross join lateral events_internal.pgt_outbox_ids(o.outbox_name) i
+        cross join lateral (
+            select max(h.cur) as cur
+            from events.pgt_consumer_groups c
+            cross join lateral events_internal.pgt_lease_heads(c) h
+            where c.outbox_name = o.outbox_name and h.lane = 0
+        ) g
+        where q.seqcache > 1 or i.drawn_id < greatest(i.last_id, g.cur)
+    loop
+        begin
+            execute format('lock table %s in share row exclusive mode', v_outbox.name); -- publishers end first
+            if v_outbox.seqcache > 1 then
+                execute format('alter sequence %s cache 1', v_outbox.ids);
+            end if;
+            select i.drawn_id, greatest(i.last_id, v_outbox.used_id) into v_drawn, v_used
+            from events_internal.pgt_outbox_ids(v_outbox.outbox_name) i;
+            v_rows := 0;
+            if v_drawn < v_used then
+                for v_group in select c.* from events.pgt_consumer_groups c where c.outbox_name = v_outbox.outbox_name order by c.group_no
+                    loop
+                    -- Events with ids that the group had passed before they were published come to it after all.
+                    perform events_internal.pgt_lock_group(v_group.group_no, v_group.group_name);
+                    select min(l.leased_at) into v_since
+                    from events_internal.pgt_lease_log l
+                    where l.group_no = v_group.group_no and l.lane = 0 and l.cur >= v_drawn;
+                    execute format('select range_agg(int8range(e.id, e.id, ''[]'')) from %s e where e.id <= $1 and e.created_at > $2',
+                        v_outbox.name)
+                    into v_ids
+                    using v_drawn, v_since;
+                    v_ids := v_ids - coalesce((
+                        select range_agg(r)
+                        from events_internal.pgt_lease_log l
+                        cross join lateral unnest(l.ids) r
+                        where l.group_no = v_group.group_no and l.state <> 'done'
+                    ), '{}');
+                    continue when v_ids is null or isempty(v_ids);
+                    delete from events.pgt_consumer_claim_check_acks a where a.group_name = v_group.group_name and v_ids @> a.outbox_id;
+                    perform events_internal.pgt_give_back(v_group, v_ids);
+                    v_rows := greatest(v_rows, events_internal.pgt_count_ids(v_ids));
+                end loop;
+                perform setval(v_outbox.ids, v_used);
+                update events_internal.pgt_outbox_state s
+                set advanced_at = clock_timestamp(), advanced_from = v_drawn, advanced_to = v_used, came_late = v_rows
+                where s.outbox_name = v_outbox.outbox_name;
+            end if;
+        exception when lock_not_available then
+            continue;
+        end;
+        perform pg_notify('pg_trickle_alert', jsonb_build_object(
+            'type', 'outbox_sequence_repaired', 'outbox', v_outbox.outbox_name, 'cache', v_outbox.seqcache, 'drawn_id', v_drawn,
+            'used_id', v_used, 'late_rows', v_rows
+        )::text);
+    end loop;
+end;
+$function$;
 insert into events_internal.pgt_tasks (task) values ('consumer groups');
 
 -- Creates triggers, stream tables, and the rows that a dump keeps. Apply, the migrations and tick() call it. No script of an extension
@@ -2939,6 +3054,7 @@ begin
     if events_internal.pgt_take_task('consumer groups', '0') then
         begin
             perform events_internal.pgt_watch_outboxes();
+            perform events_internal.pgt_watch_sequences();
             perform events_internal.pgt_watch_consumers();
             perform events_internal.pgt_trim_leases();
         exception when others then
@@ -3154,7 +3270,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '846e701925184406db1893683f1b78e9', 'plain');
+values ('events', '1.0.0', '9e94fd0fb9abb301075ae1a5682bac13', 'plain');
 select events.attach();
 
 do $do$
