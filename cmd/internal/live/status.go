@@ -115,6 +115,7 @@ func (s *Status) read(ctx context.Context, tx pgx.Tx, schema string) error {
 			s.Gaps, err = collectIf[GapStatus](in, "pgt_consumer_groups", gapsQuery)
 			return err
 		},
+		s.readIgnored,
 	} {
 		if err := s.section(in, section); err != nil {
 			return err

@@ -52,6 +52,26 @@ const (
 		select c.inbox_name, (select count(*) from %[1]s.pgt_inbox_quarantine q where q.inbox_name = c.inbox_name) as documents
 		from %[1]s.pgt_inbox_config c`
 
+	// ignoredQuery finds settings of the server, the database or a role that are not in force: what decides what is deleted is never read from there.
+	ignoredQuery = `
+		with given (name, value, whose) as (
+		    select s.name, nullif(current_setting('pg_trickle.' || s.name, true), ''), 'this session'
+		    from %[2]s.pgt_setting() s
+		    union all
+		    select substr(split_part(c.line, '=', 1), length('pg_trickle.') + 1), substr(c.line, strpos(c.line, '=') + 1),
+		           concat_ws(' of ', 'role ' || r.role::regrole::text, 'database ' || d.datname)
+		    from (select n.*, case when n.setrole <> 0 then n.setrole end as role from pg_db_role_setting n) r
+		    left join pg_database d on d.oid = r.setdatabase
+		    cross join unnest(r.setconfig) c (line)
+		    where c.line like 'pg\_trickle.%%' and (r.setdatabase = 0 or d.datname = current_database())
+		)
+		select g.name, g.value as given, string_agg(distinct g.whose, ', ') as whose, s.value
+		from given g
+		join %[2]s.pgt_setting() s on s.name = g.name
+		where g.value <> s.value
+		group by g.name, g.value, s.value
+		order by g.name, g.value`
+
 	outboxesQuery = `
 		select s.pgt_name as name, s.row_count as rows, extract(epoch from clock_timestamp() - s.oldest_row_at)::float8 as oldest_age_seconds,
 		       s.total_bytes, s.storage_status, a.advanced_at, a.advanced_from, a.advanced_to, a.came_late

@@ -150,6 +150,32 @@ func TestStatusOfHeldGroups(t *testing.T) {
 	}
 }
 
+// TestStatusOfIgnoredSettings has settings where they are not read, one where it is, and one that no setting can have.
+func TestStatusOfIgnoredSettings(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "schema.sql", "create table orders (id int primary key, amount int not null);")
+	write(t, dir, "spec.yaml", statusSpec)
+	db := pgtest.DB(t)
+	db.Exec(t, "create table orders (id int primary key, amount int not null)")
+	db.Exec(t, installed.Load(t, filepath.Join(dir, "spec.yaml")).Install("plain"))
+	name := pgx.Identifier{db.Name}.Sanitize()
+	for _, set := range []string{
+		"outbox_retention_hours = '720'", "outbox_drain_batch_size = '77'", "outbox_drain_interval_seconds = 'never'", "consumer_dead_threshold_hours = '24'", "unknown = '1'",
+	} {
+		db.SuperExec(t, "alter database "+name+" set pg_trickle."+set)
+	}
+	text := status(t, "--schema", "looked_at", "--dsn", db.DSN())
+	for want, times := range map[string]int{
+		"setting pg_trickle.outbox_retention_hours = 720 of database " + db.Name + ", this session is not in force, 24 is\n":          1,
+		"setting pg_trickle.outbox_drain_interval_seconds = never of database " + db.Name + ", this session is not in force, 60 is\n": 1,
+		"is not in force": 2,
+	} {
+		if strings.Count(text, want) != times {
+			t.Errorf("%q is not in it %d times:\n%s", want, times, text)
+		}
+	}
+}
+
 // A source that cannot be followed never suspends what reads it, so nothing says that it will; the second error of a query does.
 func TestStatusOfSources(t *testing.T) {
 	dir := t.TempDir()
