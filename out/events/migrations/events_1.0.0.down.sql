@@ -138,7 +138,7 @@ drop function events_internal.pgt_narrow_gaps(int4, int8, int8, int8, timestampt
     int8, xid8[], text[]);
 drop function events_internal.pgt_dead_letter(events.pgt_consumer_groups, int8multirange, text, int4, text);
 drop function events_internal.pgt_count_ids(int8multirange);
-drop function events_internal.pgt_lock_group(int4, text);
+drop function events_internal.pgt_lock_group(int4, text, bool);
 drop function events_internal.pgt_held_groups();
 drop function events_internal.pgt_group(text, text, text);
 drop function events_internal.pgt_watch_outboxes();

@@ -982,35 +982,37 @@ as $function$
     where l.granted and l.pid is distinct from pg_backend_pid()
 $function$;
 
--- Takes the lock of a consumer group, for which polls, seeks and releases wait. GroupBusy if that takes longer than setting poll_wait_ms.
+-- Takes the lock of a consumer group, for which polls, seeks and releases wait. GroupBusy if that takes longer than setting poll_wait_ms,
+-- or false if p_polls and none of those that it waited for held it for so long: it may poll again, when fewer do so.
 --
 -- A transaction that stays open after its poll would stop the group without a word.
-create function events_internal.pgt_lock_group(p_group_no integer, p_group text)
-    returns void
+create function events_internal.pgt_lock_group(p_group_no integer, p_group text, p_polls boolean default false)
+    returns boolean
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
     v_patience text := current_setting('lock_timeout');
     v_most     integer;
+    v_held     record;
 begin
     if pg_try_advisory_xact_lock(-2102687222, p_group_no) then
-        return;
+        return true;
     end if;
     v_most := (select s.value from events_internal.pgt_setting('poll_wait_ms') s)::integer;
-    perform set_config('lock_timeout', least(nullif(extract(epoch from v_patience::interval) * 1000, 0), v_most)::integer::text, true);
+    v_most := least(nullif(extract(epoch from v_patience::interval) * 1000, 0), v_most)::integer;
+    perform set_config('lock_timeout', v_most::text, true);
     perform pg_advisory_xact_lock(-2102687222, p_group_no);
     perform set_config('lock_timeout', v_patience, true);
+    return true;
 exception when lock_not_available then
+    select h.holder, h.since into v_held from events_internal.pgt_held_groups() h where h.group_no = p_group_no;
+    if p_polls and (v_held.holder is null or v_held.since > clock_timestamp() - make_interval(secs => v_most / 1000.0)) then
+        return false;
+    end if;
     raise exception using errcode = '55P03',
-        message = coalesce(
-            (
-                select format('group %s is held by another poll: %s since %s', p_group, h.holder, coalesce(h.since::text, 'some time'))
-                from events_internal.pgt_held_groups() h
-                where h.group_no = p_group_no
-            ),
-            format('group %s is busy with other polls', p_group)
-        ),
+        message = format('group %s is held by another poll: %s since %s', p_group, coalesce(v_held.holder, 'others'),
+            coalesce(v_held.since::text, 'some time')),
         detail = format('Waited for %s ms.', v_most),
         hint = 'Commit right after poll_outbox. Setting idle_in_transaction_session_timeout ends sessions that do not. Try again.';
 end;
@@ -1987,7 +1989,9 @@ begin
            and not events_internal.pgt_is_left(v_group.group_no, v_group.outbox_name, p_consumer, p_batch_size) then
             return;
         end if;
-        perform events_internal.pgt_lock_group(v_group.group_no, p_group);
+        if not events_internal.pgt_lock_group(v_group.group_no, p_group, true) then
+            return;
+        end if;
     end if;
     v_now := clock_timestamp();
     v_until := v_now + make_interval(secs => p_visibility_seconds);
@@ -3270,7 +3274,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '9e94fd0fb9abb301075ae1a5682bac13', 'plain');
+values ('events', '1.0.0', '732bcdf4f637a1d1736b9937a0218094', 'plain');
 select events.attach();
 
 do $do$
