@@ -77,7 +77,7 @@ update planned_internal.pgt_stream_table_state set checked_at = '-infinity';
 select planned.tick_once();
 select planned.poll_outbox('shipping', 'a', 2);
 select planned.poll_outbox('ledger', 'a', 2);
-select planned.reject_rows('shipping', 'a', array[1], 'no');
+select planned.reject_rows('shipping', 'a', array(select id from planned.poll_outbox('shipping', 'a', 1)), 'no');
 `
 
 // values are what parameters of a name are given, as SQL.
