@@ -803,14 +803,17 @@ begin
             select min(e.no)
             from jsonb_array_elements(p_events) with ordinality e (event, no)
             where (jsonb_typeof(e.event -> 'event_type') = 'string' and e.event ? 'payload'
-                and coalesce(jsonb_typeof(e.event -> 'headers'), 'null') in ('object', 'null')) is not true
+                and coalesce(jsonb_typeof(e.event -> 'headers'), 'null') in ('object', 'null')
+                and case jsonb_typeof(e.event) when 'object' then e.event - '{event_type,payload,aggregate_id,headers}'::text[] = '{}' end)
+                    is not true
         );
     end if;
     if v_wrong is not null then
         raise exception using errcode = '22023',
             message = case v_wrong when 0 then 'p_events must be a JSON array' else 'p_events: event ' || v_wrong || ' is not valid' end,
             detail = 'Outbox ' || coalesce(p_outbox, '<null>') || '.',
-            hint = 'An event is an object: a text event_type, a payload, and optionally aggregate_id and headers, an object.';
+            hint = 'An event is an object: a text event_type, a payload, and optionally aggregate_id and headers, an object; no other '
+                'keys.';
     end if;
     case p_outbox
         when 'shop_events' then
@@ -3274,7 +3277,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '732bcdf4f637a1d1736b9937a0218094', 'plain');
+values ('events', '1.0.0', '05ab4786b35d541f59283cbcb83d2921', 'plain');
 select events.attach();
 
 do $do$

@@ -1004,7 +1004,10 @@ begin
                     (
                         select from pgtrickle_internal.pgt_inbox_retry_queue q
                         cross join lateral (
-                            select o.* from %1$s o where o.event_id = q.event_id and o.received_at = q.received_at limit 1
+                            select o.processed_at, o.retry_count
+                            from %1$s o
+                            where o.event_id = q.event_id and o.received_at = q.received_at
+                            limit 1
                         ) i
                         where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $3
                         limit 1001
@@ -1115,6 +1118,10 @@ begin
                 || ' must not be null',
             detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
             hint = 'A message has the id that its sender gave, a type and a payload.';
+    elsif octet_length(p_event_id::text) > 2684 then
+        raise exception using errcode = '22023', message = 'p_event_id must have at most 2684 bytes',
+            detail = 'Inbox ' || p_inbox || ', a message with an id of ' || octet_length(p_event_id::text) || ' bytes.',
+            hint = 'That is what an entry of an index holds. Send a hash of the id.';
     end if;
 
     case p_inbox
@@ -1163,7 +1170,10 @@ begin
             from jsonb_array_elements(p_messages) with ordinality e (message, no)
             cross join lateral (select e.message ->> 'event_id' as event_id) i
             where (i.event_id = coalesce(e.message ->> 'event_id', i.event_id) and jsonb_typeof(e.message -> 'event_type') = 'string'
-                and e.message ? 'payload' and coalesce(e.message ->> 'sequence', e.message ->> 'priority') is null) is not true
+                and e.message ? 'payload' and octet_length(i.event_id) <= 2684 and case jsonb_typeof(e.message) when 'object' then
+                    e.message - '{event_id,event_type,payload,source,aggregate_id,trace_id,available_at,sequence,priority}'::text[] = '{}'
+                        end
+                and coalesce(e.message ->> 'sequence', e.message ->> 'priority') is null) is not true
         );
     end if;
     if v_wrong is not null then
@@ -1171,8 +1181,9 @@ begin
             message = case v_wrong when 0 then 'p_messages must be a JSON array' else 'p_messages: message ' || v_wrong || ' is not valid'
                 end,
             detail = 'Inbox ' || p_inbox || '.',
-            hint = 'A message is an object: event_id, a text event_type, a payload, and optionally source, aggregate_id, trace_id, '
-                'available_at.';
+            hint = 'A message is an object: event_id of at most 2684 bytes, a text event_type, a payload, and optionally source, '
+                'aggregate_id, '
+                'trace_id, available_at, and sequence or priority where the inbox has them; no other keys.';
     end if;
     case p_inbox
         when 'order_events' then
@@ -1636,7 +1647,7 @@ begin
     for attempts, event_ids in execute format($sql$
         select coalesce(l.attempts, 0) + 1, array_agg(i.event_id order by u.no)
         from unnest($2) with ordinality u (event_id, no)
-        cross join lateral (select o.* from %I.%I o where o.event_id = u.event_id limit 1) i
+        cross join lateral (select o.event_id, o.available_at from %I.%I o where o.event_id = u.event_id limit 1) i
         left join pgtrickle_internal.pgt_inbox_leases l on l.inbox_name = $1 and l.until = i.available_at
         group by 1
         $sql$, v_inbox.inbox_schema, v_inbox.inbox_table)
@@ -1989,7 +2000,12 @@ begin
                 select i.received_at
                 from pgtrickle_internal.pgt_inbox_retry_queue q
                 -- A join would be quadratic where statistics say that there are few.
-                cross join lateral (select o.* from %1$s o where o.event_id = q.event_id and o.received_at = q.received_at limit 1) i
+                cross join lateral (
+                    select o.received_at, o.processed_at, o.retry_count
+                    from %1$s o
+                    where o.event_id = q.event_id and o.received_at = q.received_at
+                    limit 1
+                ) i
                 where q.inbox_name = $1 and i.processed_at is null and i.retry_count < $4
                 order by q.received_at, q.event_id
                 limit 1
@@ -2086,7 +2102,7 @@ begin
                 union
                 (select q.event_id from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = $1 order by q.due_at limit 1000)
             ) f
-            cross join lateral (select o.* from %s o where o.event_id = f.event_id limit 1) i
+            cross join lateral (select o.error, o.processed_at from %s o where o.event_id = f.event_id limit 1) i
             where i.processed_at is null and i.error is not null
             group by i.error
             order by count(*) desc, i.error
@@ -3089,7 +3105,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', '747a230e6d89a1b9baf949f75b9c90f0', 'plain');
+values ('shop', '1.0.0', 'e990ae6575b1637d02d2cab9f1671d01', 'plain');
 select pgtrickle.attach();
 
 do $do$
