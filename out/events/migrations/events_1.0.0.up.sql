@@ -955,9 +955,10 @@ end;
 $function$;
 
 -- The consumer groups that another transaction polls or changes just now, what holds them and since when, as far as that is visible.
--- is_long: longer than setting poll_wait_ms, so polls of others fail. Reads pg_locks, pg_stat_activity, pg_prepared_xacts.
+-- is_long: for twice setting poll_wait_ms, of which it may have waited half, so polls of others fail. Reads pg_locks, pg_stat_activity,
+-- pg_prepared_xacts.
 create function events_internal.pgt_held_groups()
-    returns table (group_no integer, holder text, since timestamptz, is_long boolean)
+    returns table (group_no integer, vxid text, holder text, since timestamptz, is_long boolean)
     language sql
     stable
     set search_path = pg_catalog, pg_temp
@@ -968,9 +969,9 @@ as $function$
         where l.locktype = 'advisory' and l.classid = (-2102687222)::oid and l.objsubid = 2
           and l.database = (select d.oid from pg_database d where d.datname = current_database())
     )
-    select l.group_no, coalesce('pid ' || l.pid, 'prepared transaction ' || quote_literal(x.gid)), s.since,
+    select l.group_no, l.virtualtransaction, coalesce('pid ' || l.pid, 'prepared transaction ' || quote_literal(x.gid)), s.since,
            s.since < clock_timestamp() - make_interval(secs => (select p.value from events_internal.pgt_setting('poll_wait_ms') p)::double
-               precision / 1000)
+               precision / 500)
     from locks l
     left join pg_stat_activity a on a.pid = l.pid
     left join pg_prepared_xacts x on x.transaction in (
@@ -986,7 +987,7 @@ as $function$
 $function$;
 
 -- Takes the lock of a consumer group, for which polls, seeks and releases wait. GroupBusy if that takes longer than setting poll_wait_ms,
--- or false if p_polls and none of those that it waited for held it for so long: it may poll again, when fewer do so.
+-- or false if p_polls and others merely come and go: it may poll again, when fewer do so.
 --
 -- A transaction that stays open after its poll would stop the group without a word.
 create function events_internal.pgt_lock_group(p_group_no integer, p_group text, p_polls boolean default false)
@@ -997,25 +998,34 @@ as $function$
 declare
     v_patience text := current_setting('lock_timeout');
     v_most     integer;
-    v_held     record;
+    v_was      text; -- the transaction that held it after half of the time
+    v_vxid     text;
+    v_holder   text;
+    v_since    timestamptz;
 begin
     if pg_try_advisory_xact_lock(-2102687222, p_group_no) then
         return true;
     end if;
     v_most := (select s.value from events_internal.pgt_setting('poll_wait_ms') s)::integer;
     v_most := least(nullif(extract(epoch from v_patience::interval) * 1000, 0), v_most)::integer;
-    perform set_config('lock_timeout', v_most::text, true);
-    perform pg_advisory_xact_lock(-2102687222, p_group_no);
-    perform set_config('lock_timeout', v_patience, true);
-    return true;
-exception when lock_not_available then
-    select h.holder, h.since into v_held from events_internal.pgt_held_groups() h where h.group_no = p_group_no;
-    if p_polls and (v_held.holder is null or v_held.since > clock_timestamp() - make_interval(secs => v_most / 1000.0)) then
+    for v_half in 1..2 loop
+        v_was := v_vxid;
+        begin
+            perform set_config('lock_timeout', greatest(v_most / 2, 1)::text, true);
+            perform pg_advisory_xact_lock(-2102687222, p_group_no);
+            perform set_config('lock_timeout', v_patience, true);
+            return true;
+        exception when lock_not_available then
+            select h.vxid, h.holder, h.since into v_vxid, v_holder, v_since from events_internal.pgt_held_groups() h where h.group_no =
+                p_group_no;
+        end;
+    end loop;
+    if p_polls and (v_vxid <> v_was) is not false then
         return false;
     end if;
     raise exception using errcode = '55P03',
-        message = format('group %s is held by another poll: %s since %s', p_group, coalesce(v_held.holder, 'others'),
-            coalesce(v_held.since::text, 'some time')),
+        message = format('group %s is held by another poll: %s since %s', p_group, coalesce(v_holder, 'others'),
+            coalesce(v_since::text, 'some time')),
         detail = format('Waited for %s ms.', v_most),
         hint = 'Commit right after poll_outbox. Setting idle_in_transaction_session_timeout ends sessions that do not. Try again.';
 end;
@@ -3278,7 +3288,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', 'a204b4b70e98386bf7b10183ef4e579f', 'plain');
+values ('events', '1.0.0', '5fa40f380fc842be39e049487da18014', 'plain');
 select events.attach();
 
 do $do$
