@@ -86,8 +86,9 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestStatusOfGaps names the session that has published and stays, to the owner and to a role that only monitors.
-func TestStatusOfGaps(t *testing.T) {
+// lookedAt is a database in which statusSpec is installed.
+func lookedAt(t *testing.T) *pgtest.Database {
+	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, "schema.sql", "create table orders (id int primary key, amount int not null);")
 	write(t, dir, "spec.yaml", statusSpec)
@@ -95,6 +96,12 @@ func TestStatusOfGaps(t *testing.T) {
 	db.SuperExec(t, "do $$ begin if to_regrole('status_monitor') is null then create role status_monitor login; end if; end $$")
 	db.Exec(t, "create table orders (id int primary key, amount int not null)")
 	db.Exec(t, installed.Load(t, filepath.Join(dir, "spec.yaml")).Install("plain"))
+	return db
+}
+
+// TestStatusOfGaps names the session that has published and stays, to the owner and to a role that only monitors.
+func TestStatusOfGaps(t *testing.T) {
+	db := lookedAt(t)
 	stays, forgotten := db.Connect(t), db.Connect(t)
 	for conn, sql := range map[*pgx.Conn]string{
 		stays:     "begin; select looked_at.outbox_publish('feed', 't', '{}')",
@@ -127,13 +134,7 @@ func TestStatusOfGaps(t *testing.T) {
 
 // TestStatusOfHeldGroups has a consumer that polls and does not commit.
 func TestStatusOfHeldGroups(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "schema.sql", "create table orders (id int primary key, amount int not null);")
-	write(t, dir, "spec.yaml", statusSpec)
-	db := pgtest.DB(t)
-	db.SuperExec(t, "do $$ begin if to_regrole('status_monitor') is null then create role status_monitor login; end if; end $$")
-	db.Exec(t, "create table orders (id int primary key, amount int not null)")
-	db.Exec(t, installed.Load(t, filepath.Join(dir, "spec.yaml")).Install("plain"))
+	db := lookedAt(t)
 	hangs := db.Connect(t)
 	if _, err := hangs.Exec(t.Context(), "begin; select from looked_at.poll_outbox('mailer', 'hangs')"); err != nil {
 		t.Fatal(err)
@@ -152,12 +153,7 @@ func TestStatusOfHeldGroups(t *testing.T) {
 
 // TestStatusOfIgnoredSettings has settings where they are not read, one where it is, and one that no setting can have.
 func TestStatusOfIgnoredSettings(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "schema.sql", "create table orders (id int primary key, amount int not null);")
-	write(t, dir, "spec.yaml", statusSpec)
-	db := pgtest.DB(t)
-	db.Exec(t, "create table orders (id int primary key, amount int not null)")
-	db.Exec(t, installed.Load(t, filepath.Join(dir, "spec.yaml")).Install("plain"))
+	db := lookedAt(t)
 	name := pgx.Identifier{db.Name}.Sanitize()
 	for _, set := range []string{
 		"outbox_retention_hours = '720'", "outbox_drain_batch_size = '77'", "outbox_drain_interval_seconds = 'never'", "consumer_dead_threshold_hours = '24'", "unknown = '1'",
