@@ -43,6 +43,7 @@ func (b *builder) inboxes(view render.Extension) {
 	}
 	if view.OrdersInboxes() {
 		b.add("catalog/pgt_inbox_ordering_config.sql", view, dumped...)
+		b.add("catalog/pgt_inbox_wakes.sql", view)
 		names = append(names, "pgt_inbox_order_tick")
 	}
 	if view.PrioritizesInboxes() {

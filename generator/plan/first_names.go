@@ -123,6 +123,9 @@ func values(s *spec.Spec, n upgrade.Named) []upgrade.Value {
 		if slices.ContainsFunc(s.Inboxes, func(i spec.Inbox) bool { return i.DedupWindow != nil }) {
 			tables = append(tables, "pgt_inbox_retiring")
 		}
+		if slices.ContainsFunc(s.Inboxes, func(i spec.Inbox) bool { return i.Ordering != nil }) {
+			tables = append(tables, "pgt_inbox_wakes")
+		}
 		if slices.ContainsFunc(s.Inboxes, waitsForNumbers) {
 			tables = append(tables, "pgt_inbox_sequences")
 		}

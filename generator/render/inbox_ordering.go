@@ -11,8 +11,8 @@ import (
 // Ordering makes claims hand out the messages of an aggregate in sequence.
 //
 // The unprocessed messages of an inbox stand in its backlog, in the order of their aggregates, so the next one of an aggregate is its first.
-// due_at says when a claim or tick is to look at a message: at once for the first of an aggregate; for one behind it, never before the
-// first is processed, or, if that one might not see it, later and later.
+// One that waits, for the one before it or for a number, stands where claims do not look. due_at says when a claim, or a tick at one that
+// waits, is to look at it.
 type Ordering struct {
 	Aggregate, Sequence ColumnName
 	Timestamps          bool // the sequence is received_at rather than a number
