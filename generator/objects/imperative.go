@@ -21,7 +21,7 @@ func (b *builder) imperative(s *spec.Spec, view render.Extension) {
 	}
 	b.add("imperative/pgt_inbox_script.sql", b.script(s, view))
 	for _, name := range []string{
-		"pgt_detach_inbox", "pgt_attach_inbox", "pgt_lock_created", "pgt_adopt_inbox", "pgt_name_triggers", "pgt_new_inbox", "pgt_track_table", "pgt_require_created", "pgt_require_order", "pgt_require_priority", "pgt_tiers", "pgt_take_down",
+		"pgt_detach_inbox", "pgt_attach_inbox", "pgt_lock_created", "pgt_adopt_inbox", "pgt_name_triggers", "pgt_unlike_inbox", "pgt_new_inbox", "pgt_track_table", "pgt_require_created", "pgt_require_order", "pgt_require_priority", "pgt_tiers", "pgt_take_down",
 	} {
 		b.add("imperative/"+name+".sql", view)
 	}
@@ -157,7 +157,7 @@ func (b *builder) kindStatements(s *spec.Spec, view render.Extension, kind rende
 				add("drop backlog", id, dropIfExists(o.Drop))
 			}
 		case o.Kind == "table":
-			add("table", id, sql)
+			add("table", id, strings.Replace(sql, "create table", "create table if not exists", 1)) // drop_inbox may have left it
 		case o.Kind == "sequence":
 			add("table", id, sql)
 			add("drop sequences", id, dropIfExists(o.Drop))

@@ -85,15 +85,7 @@ func blocksOfSteps(t *testing.T, conn *pgx.Conn, inbox string) map[string]int {
 	blocks := map[string]int{}
 	count := func(what, sql string) {
 		t.Helper()
-		var plan []struct {
-			Plan struct {
-				Blocks int `json:"Shared Hit Blocks"`
-			}
-		}
-		if err := conn.QueryRow(t.Context(), "explain (analyze, buffers, format json) "+sql).Scan(&plan); err != nil {
-			t.Fatalf("%s: %s", sql, pgtest.ErrorText(err))
-		}
-		blocks[what] = plan[0].Plan.Blocks
+		blocks[what] = blocksOf(t, conn, sql)
 	}
 	for range 6 { // plans are made and kept
 		run(t, conn, "begin")
@@ -111,4 +103,18 @@ func blocksOfSteps(t *testing.T, conn *pgx.Conn, inbox string) map[string]int {
 	}
 	blocks["tick"] = least
 	return blocks
+}
+
+// blocksOf runs a query and says how many blocks it and the functions that it calls read.
+func blocksOf(t *testing.T, conn *pgx.Conn, sql string) int {
+	t.Helper()
+	var plan []struct {
+		Plan struct {
+			Blocks int `json:"Shared Hit Blocks"`
+		}
+	}
+	if err := conn.QueryRow(t.Context(), "explain (analyze, buffers, format json) "+sql).Scan(&plan); err != nil {
+		t.Fatalf("%s: %s", sql, pgtest.ErrorText(err))
+	}
+	return plan[0].Plan.Blocks
 }

@@ -97,3 +97,21 @@ inboxes:
 		run(t, conn, "rollback")
 	}
 }
+
+// TestStatusReadsTheSameAfterALoad: what ticks have counted of a bulk load of processed messages, the first of an inbox or another, is not read again until VACUUM.
+func TestStatusReadsTheSameAfterALoad(t *testing.T) {
+	conn := installed.ShopDB(t).Connect(t)
+	const status = "select pgtrickle.inbox_status('payments'), * from pgtrickle.inbox_status()"
+	for _, load := range []string{"first", "second"} {
+		run(t, conn, fmt.Sprintf("insert into pgtrickle.payments (event_id, event_type, payload, processed_at) select '%s ' || i, 't', '{}', now() from generate_series(1, 5000) i", load))
+		run(t, conn, "select pg_sleep(1.1)") // counts are of whole seconds
+		for range 3 {
+			run(t, conn, "call pgtrickle.tick()")
+		}
+		before := blocksOf(t, conn, status)
+		run(t, conn, "vacuum")
+		if after := blocksOf(t, conn, status); before > after+200 {
+			t.Errorf("%s load: %d blocks before VACUUM, %d after it", load, before, after)
+		}
+	}
+}

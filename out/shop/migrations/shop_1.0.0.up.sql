@@ -690,8 +690,8 @@ begin
         $sql$, v_table)
     into v_busy
     using p_inbox, v_was.counted_at, v_sure_at, v_was.folded_no;
-    if not v_busy then
-        return;
+    if not v_busy and (v_was.low_watermark > '-infinity' or v_was.counted_at = '-infinity') then
+        return; -- but not after a recount: the low watermark is at the bottom then, and health reads all above it
     end if;
 
     -- One snapshot for what deltas say and what the inbox holds. A message received since counted_at is counted in the inbox alone, and
@@ -2049,7 +2049,7 @@ comment on function pgtrickle.inbox_health(text) is 'Counts, rates of the last m
 
 -- The state of every inbox of extension shop.
 -- PostgreSQL inlines it, so that what asks about one inbox computes that one alone; so every name in it has its schema.
--- Reads pgt_inbox_config, the settings, pgt_inbox_deltas and what inbox_health() reads.
+-- Reads pgt_inbox_config, the settings, pgt_inbox_progress, pgt_inbox_deltas and what inbox_health() reads.
 create function pgtrickle.inbox_status()
     returns table (
         inbox_name text, inbox_table text, is_managed boolean, max_retries integer, retention_hours numeric, pending_count bigint,
@@ -2064,8 +2064,11 @@ as $function$
            )::integer, 8766000)))) operator(pg_catalog./) 3600, 2),
            h.pending_count, h.dlq_count,
            coalesce((
-               select pg_catalog.sum(d.processed) from pgtrickle_internal.pgt_inbox_deltas d where d.inbox_name operator(pg_catalog.=)
-                   c.inbox_name
+               select pg_catalog.sum(d.processed) from pgtrickle_internal.pgt_inbox_deltas d
+               where d.inbox_name operator(pg_catalog.=) c.inbox_name and d.no operator(pg_catalog.>) coalesce((
+                   select pg_catalog.max(p.folded_no) from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name
+                       operator(pg_catalog.=) c.inbox_name
+               ), 0) -- else it reads, until a VACUUM, all deltas that ticks have replaced
            ), 0)::bigint,
            h.oldest_pending_age_sec, pg_catalog.pg_total_relation_size(pg_catalog.format('%I.%I', c.inbox_schema,
                c.inbox_table)::pg_catalog.regclass), c.created_at
@@ -3105,7 +3108,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'e990ae6575b1637d02d2cab9f1671d01', 'plain');
+values ('shop', '1.0.0', 'cac340c300dbb685e65f40e7870915bb', 'plain');
 select pgtrickle.attach();
 
 do $do$

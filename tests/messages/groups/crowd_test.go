@@ -34,6 +34,7 @@ type crowd struct {
 func newCrowd(t *testing.T, outbox, effect string, setup ...string) *crowd {
 	c := &crowd{t: t, db: installed.DB(t, installed.Text(t, spec)), effect: effect, done: make(chan struct{})}
 	c.db.Exec(t, "create table effects (id bigint primary key)")
+	c.db.Exec(t, "update pgtrickle.pgt_settings set value = '60000' where name = 'poll_wait_ms'") // however busy the machine is
 	c.db.Exec(t, "select pgtrickle.create_consumer_group('g', $1, 'earliest')", outbox)
 	for _, sql := range setup {
 		c.db.Exec(t, sql)
