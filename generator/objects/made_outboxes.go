@@ -80,7 +80,7 @@ func madeOutbox(view render.Extension, o render.Outbox) []upgrade.Made {
 	if o.Asked {
 		outbox.Definition = "asked for"
 	} else {
-		outbox.Recreate = drop
+		outbox.Recreate, outbox.Loses = drop, "outbox "+o.Name+", if enable_outbox made it"
 	}
 	made := []upgrade.Made{outbox}
 	for _, role := range o.Consumers {

@@ -83,6 +83,8 @@ func (b *builder) consumerGroups(view render.Extension) {
 		}
 	}
 	if len(view.MadeOutboxes()) > 0 {
+		b.add("outbox/enable_outbox.sql", view)
+		b.add("outbox/disable_outbox.sql", view)
 		b.add("outbox/pgt_awaits_ack.sql", view)
 		b.add("group/outbox_rows_consumed.sql", view)
 	}
@@ -91,10 +93,6 @@ func (b *builder) consumerGroups(view render.Extension) {
 		b.add("outbox/pgt_publication.sql", view)
 		b.add("outbox/outbox_publish.sql", view)
 		b.add("outbox/outbox_publish_many.sql", view)
-	}
-	if len(view.StreamTables) > 0 {
-		b.add("outbox/enable_outbox.sql", view)
-		b.add("outbox/disable_outbox.sql", view)
 	}
 	for _, name := range []string{"outbox_status", "pgt_watch_outboxes"} {
 		b.add("outbox/"+name+".sql", view)

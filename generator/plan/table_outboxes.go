@@ -9,15 +9,10 @@ import (
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
-// publishes reports whether the spec has any outbox. Then every stream table can be given one at run time.
-func publishes(s *spec.Spec) bool {
-	return len(s.Outboxes) > 0 || slices.ContainsFunc(s.StreamTables, func(t spec.StreamTable) bool { return t.Outbox != nil })
-}
-
 // outbox builds the view model of the outbox that a stream table has or can be given; nil if it can have none.
 func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 	of := &p.spec.StreamTables[n]
-	if !publishes(p.spec) || t.Immediate && of.Outbox == nil || t.Shape.Name != "" || t.Limited() {
+	if of.Outbox == nil && (t.Immediate || !p.spec.CreatesOutboxes()) || t.Shape.Name != "" || t.Limited() {
 		return nil
 	}
 	names, base := p.outboxNames[n], "outbox_"+p.base(of)

@@ -34,6 +34,7 @@ type Plan struct {
 	MaintenanceGroups []MaintenanceGroup // of stream tables in immediate mode
 	TurnLock          string             // the first key of the advisory locks that are turns; empty where none are taken
 	Reads             []Read             // all relations that stream tables read
+	EnablesOutboxes   bool               // functions give stream tables outboxes at run time
 	FromSQLTable      *StreamTable       // stands for stream tables that functions create at run time; nil if none do
 }
 

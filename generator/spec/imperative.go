@@ -10,13 +10,14 @@ import (
 // What functions can create at run time, as a spec lists it.
 const (
 	ImperativeInboxes      = "inboxes"
+	ImperativeOutboxes     = "outboxes"
 	ImperativeStreamTables = "stream_tables"
 )
 
-const expectedImperative = "true, false, or a list of inboxes and stream_tables"
+const expectedImperative = "true, false, or a list of inboxes, outboxes and stream_tables"
 
-// Imperative says what functions create and drop at run time. A list names it; true stands for inboxes, and for stream tables in a spec that has some, as the
-// functions that keep one up to date are many.
+// Imperative says what functions create and drop at run time. A list names it; true stands for inboxes, and in a spec that has stream tables for these and
+// their outboxes, as the functions that keep one up to date are many.
 type Imperative struct {
 	All    bool
 	Listed []string
@@ -32,9 +33,9 @@ func (i *Imperative) read(d *decoder, n *yaml.Node, f field) {
 	case len(n.Content) == 0:
 		d.errs.Add(noValue(d.pos(n), f.name, expectedImperative))
 	default:
-		element := field{name: f.name, rules: rules{enum: []string{ImperativeInboxes, ImperativeStreamTables}}}
+		element := field{name: f.name, rules: rules{enum: []string{ImperativeInboxes, ImperativeOutboxes, ImperativeStreamTables}}}
 		for _, item := range n.Content {
-			if d.scalar(item, element, "inboxes or stream_tables", "!!str") && d.fits(item, element) {
+			if d.scalar(item, element, "inboxes, outboxes or stream_tables", "!!str") && d.fits(item, element) {
 				i.Listed = append(i.Listed, item.Value)
 			}
 		}
@@ -46,12 +47,17 @@ func (Imperative) JSONSchema() *jsonschema.Schema {
 	one := uint64(1)
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
 		{Type: "boolean"},
-		{Type: "array", MinItems: &one, Items: &jsonschema.Schema{Type: "string", Enum: []any{ImperativeInboxes, ImperativeStreamTables}}},
+		{Type: "array", MinItems: &one, Items: &jsonschema.Schema{Type: "string", Enum: []any{ImperativeInboxes, ImperativeOutboxes, ImperativeStreamTables}}},
 	}}
 }
 
 // CreatesInboxes reports whether functions create inboxes at run time.
 func (s *Spec) CreatesInboxes() bool { return s.Extension.creates(ImperativeInboxes, true) }
+
+// CreatesOutboxes reports whether functions give stream tables outboxes at run time.
+func (s *Spec) CreatesOutboxes() bool {
+	return s.Extension.creates(ImperativeOutboxes, len(s.StreamTables) > 0)
+}
 
 // CreatesStreamTables reports whether functions create stream tables at run time.
 func (s *Spec) CreatesStreamTables() bool {

@@ -40,6 +40,7 @@ var (
 
 	unknownOutbox   = problem{"unknown-name", "consumer group %q consumes %q, which is no outbox of this spec", ""}
 	severalOutboxes = problem{"ambiguous-name", "consumer group %q consumes %q, and stream tables of that name in several schemas have outboxes", "write the name with its schema"}
+	noOutboxToGive  = problem{"conflict", "imperative lists outboxes, and the spec has no stream table that could be given one", "leave it out; event outboxes are listed under outboxes"}
 	noTableOutbox   = problem{"unknown-name", "consumer group %q consumes stream table %q, which has no outbox", `add "outbox: true" to the stream table`}
 	noChangeFeed    = problem{"unknown-name", "consumer group %q consumes inbox %q, which has no change feed", `add "change_feed: true" to the inbox`}
 

@@ -56,7 +56,7 @@ type Extension struct {
 	Target   string `yaml:"target" jsonschema:"default=postgres,enum=postgres,enum=citus,enum=cockroachdb" jsonschema_description:"The kind of server."`
 	Oldest   int    `yaml:"-"` // the number in Postgres
 
-	Imperative Imperative `yaml:"imperative" jsonschema_description:"Functions that create and drop at run time: true for inboxes (create_inbox, enable_inbox_tracking, enable_inbox_ordering, enable_inbox_priority, drop_inbox) and, in a spec that has stream tables, those (create_stream_table, drop_stream_table); or a list of inboxes and stream_tables. Default: false."`
+	Imperative Imperative `yaml:"imperative" jsonschema_description:"Functions that create and drop at run time: true for inboxes (create_inbox, enable_inbox_tracking, enable_inbox_ordering, enable_inbox_priority, drop_inbox) and, in a spec that has stream tables, those (create_stream_table, drop_stream_table) and their outboxes (enable_outbox, disable_outbox); or a list of inboxes, outboxes and stream_tables. Default: false."`
 }
 
 // Roles are the group roles that receive grants, on all inboxes and outboxes or on one; an empty name means none.

@@ -64,6 +64,9 @@ func (c checker) extension() {
 		c.version(e)
 	}
 	c.schema(e.Field("schema"), e.Schema)
+	if slices.Contains(e.Imperative.Listed, ImperativeOutboxes) && len(c.StreamTables) == 0 {
+		c.report(e.Field("imperative"), noOutboxToGive)
+	}
 }
 
 // artifacts are each listed once, and migrations in one layout only, as all of them stand in one folder.

@@ -277,7 +277,7 @@ func tamper(t *testing.T, conn, by *pgx.Conn, e *generator.Extension, options co
 	}
 	did, err := commandtest.Apply(t.Context(), conn, e, options)
 	if err != nil {
-		t.Fatal(pgtest.ErrorText(err))
+		t.Fatalf("%s: %s", c.name, pgtest.ErrorText(err))
 	}
 	var said []string
 	for _, d := range did.Repaired {

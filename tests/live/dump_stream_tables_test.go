@@ -134,7 +134,7 @@ func streamsToDump(t *testing.T) *generator.Extension {
 	dir := t.TempDir()
 	spec := `
 version: 1
-extension: {name: sluice_dump_streams, version: 1.2.3, schema: app}
+extension: {name: sluice_dump_streams, version: 1.2.3, schema: app, imperative: [outboxes]}
 schema: [schema.sql]
 stream_tables:
   - name: public.totals

@@ -16,15 +16,17 @@ import (
 // Repair puts right what can be put right without losing data, and says what it did and what it left alone, and why.
 func Repair(ctx context.Context, tx pgx.Tx, m upgrade.Manifest, members bool) (done, left []Difference, err error) {
 	r := &repairer{ctx: ctx, tx: tx, m: m}
-	for before := -1; ; before = len(left) { // what one repair makes may be what others wait for
+	seen := map[string]bool{}
+	for { // what one repair makes may be what others wait for
 		if left, err = Compare(ctx, tx, m, members); err != nil {
 			return nil, nil, err
 		}
 		done = without(done, left)
-		if len(left) == before || !slices.ContainsFunc(left, may) {
+		state := fmt.Sprint(left)
+		if seen[state] || !slices.ContainsFunc(left, may) {
 			return done, r.explain(left), r.recount(done)
 		}
-		r.refused = map[string]string{}
+		seen[state], r.refused = true, map[string]string{}
 		for _, d := range left {
 			if !may(d) {
 				continue
