@@ -14,11 +14,12 @@ import (
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/tests/kit/installed"
 	"github.com/pgsluice/sluice/tests/kit/pgtest"
 )
 
 const withColumns = `version: 1
-extension: {name: mail, version: 1.%d.0}
+extension: {name: mail, version: 1.%d.0, imperative: [outboxes]}
 schema: [schema.sql]
 stream_tables:
   - name: amounts
@@ -130,4 +131,32 @@ func TestColumnOrder(t *testing.T) {
 	if !slices.ContainsFunc(fresh(t, versions[2]), func(line string) bool { return strings.HasPrefix(line, want) }) {
 		t.Errorf("no %q in a fresh install", want)
 	}
+}
+
+// TestEnabledOutboxGoes: a version whose functions give no stream table an outbox drops those that were given, and only where that may lose data.
+func TestEnabledOutboxGoes(t *testing.T) {
+	version := func(n int, imperative string) *generator.Extension {
+		return installed.Text(t, fmt.Sprintf(`
+version: 1
+extension: {name: given, version: 1.%d.0, imperative: %s}
+stream_tables:
+  - name: ones
+    refresh_mode: full
+    query: |
+      select 1 as id
+`, n, imperative))
+	}
+	first, next := version(0, "[outboxes]"), version(1, "false")
+	released := manifests([]*generator.Extension{first})
+	db := at(t, first)
+	db.Exec(t, "select pgtrickle.enable_outbox('ones')")
+	_, err := commandtest.Apply(t.Context(), db.Connect(t), next, commandtest.ApplyOptions{Released: released})
+	if err == nil || !strings.Contains(err.Error(), "outbox pgtrickle.ones") {
+		t.Errorf("got %v, want an error that names the outbox", err)
+	}
+	apply(t, db, next, commandtest.ApplyOptions{Released: released, Loss: true})
+	if left := pgtest.Column[string](t, db, "select relname from pg_class where relname like '%outbox%'"); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	apply(t, at(t, first), next, commandtest.ApplyOptions{Released: released, Loss: true}) // of one that has none
 }
