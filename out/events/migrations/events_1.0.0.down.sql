@@ -118,7 +118,7 @@ drop function events.ack_rows(text, text, int8[], int8);
 drop function events.commit_offset(text, text, int8, int8);
 drop function events_internal.pgt_take_rows(events.pgt_consumer_groups, text, int8[], int8, bool);
 drop function events_internal.pgt_require_lease(events.pgt_consumer_groups, text, int8, int8multirange);
-drop function events.poll_outbox(text, text, int4, int4, text[]);
+drop function events.poll_outbox(text, text, int4, int4, text[], int8);
 drop function events.drop_consumer_group(text, bool);
 drop function events.create_consumer_group(text, text, text, int4);
 drop function events_internal.pgt_start(events.pgt_consumer_groups, int8);

@@ -1947,11 +1947,12 @@ comment on function events.drop_consumer_group(text, bool) is 'Drops a consumer 
 -- Grants a consumer rows: the next of its group's outbox, in id order, or again, under a new lease, those that it still holds.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumers, pgt_passed_rows.
 -- With p_event_types, the group's other rows stay for polls that name their types, or none.
+-- With p_max_bytes, no more rows than have as much text as payload and headers, but always one; the others stay for the next poll.
 -- Commit a poll at once: others of its group wait for it, and fail with GroupBusy after setting poll_wait_ms. Then do the work and
 -- commit_offset in a second transaction.
 create function events.poll_outbox(
     p_group text, p_consumer text, p_batch_size integer default 100, p_visibility_seconds integer default 30,
-    p_event_types text[] default null
+    p_event_types text[] default null, p_max_bytes bigint default null
 )
     returns table (
         id bigint, created_at timestamptz, event_type text, aggregate_id text, headers jsonb, inserted_count integer,
@@ -1977,8 +1978,30 @@ declare
     v_tries integer;
     v_lease bigint;
     v_until timestamptz;
+    v_bytes bigint := 0::bigint;
+    v_over  bigint[] := array[]::bigint[]; -- ids of rows beyond p_max_bytes
     v_lanes record;
 begin
+    if p_max_bytes < 1 then
+        raise exception using errcode = '22023', message = 'p_max_bytes must be 1 or more',
+            detail = 'Consumer group ' || p_group || '.', hint = 'Leave it out for as many rows as p_batch_size says, whatever their size.';
+    elsif p_max_bytes is not null then
+        for id, created_at, event_type, aggregate_id, headers, inserted_count, deleted_count, is_claim_check, payload, attempts, lease_id in
+            select p.* from events.poll_outbox(p_group, p_consumer, p_batch_size, p_visibility_seconds, p_event_types) p
+        loop
+            v_bytes := v_bytes + octet_length(concat(payload, headers));
+            if v_bytes > p_max_bytes and v_rows > 0 then
+                v_over := v_over || id;
+            else
+                v_rows := coalesce(v_rows, 0) + 1;
+                return next;
+            end if;
+        end loop;
+        if cardinality(v_over) > 0 then
+            perform events.release_rows(p_group, p_consumer, v_over);
+        end if;
+        return;
+    end if;
     -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
     -- The lock is taken with the group, if it is free: what other consumers were granted is read after it.
     select g.group_no, g.outbox_name, g.paused_at, g.passes_over,
@@ -2134,7 +2157,7 @@ begin
     end case;
 end;
 $function$;
-comment on function events.poll_outbox(text, text, int4, int4, text[]) is 'Grants a consumer rows. (Sluice: events in events)';
+comment on function events.poll_outbox(text, text, int4, int4, text[], int8) is 'Grants a consumer rows. (Sluice: events in events)';
 
 -- Raises LeaseLost if a consumer has lost its lease p_lease_id or, if that is null, holds nothing of p_ids and has not committed them
 -- before.
@@ -3288,7 +3311,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '15b85e4df37f671decd95feac7fe4e99', 'plain');
+values ('events', '1.0.0', '0790e4861b627043593f9d2508115a95', 'plain');
 select events.attach();
 
 do $do$
