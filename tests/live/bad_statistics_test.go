@@ -90,6 +90,7 @@ end $$`)
 				reads("poll", 100, "select count(*) from pgtrickle.poll_outbox('work', 'c', 100)")
 				reads("lag", 1000, "select count(*) from pgtrickle.pgt_consumer_group_lag")
 			}
+			reads("mark of keyed", rows, "update pgtrickle.keyed set processed_at = now() where processed_at is null")
 		})
 	}
 }
