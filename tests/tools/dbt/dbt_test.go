@@ -125,7 +125,7 @@ func TestCreatedInboxes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newProject(t, db, installed.Over(t, strings.Replace(string(text), "  schema: pgtrickle\n", "  schema: pgtrickle\n  imperative: true\n", 1), schema(t)))
+	p := newProject(t, db, installed.Over(t, strings.Replace(string(text), "imperative: [outboxes]", "imperative: true", 1), schema(t)))
 	p.run("deps")
 	p.run("run-operation", "install")
 	db.Exec(t, `create table letters (no bigint, "it's" text default 'x', primary key (no, "it's"), event_type text not null, payload jsonb not null, received_at timestamptz not null, processed_at timestamptz,
