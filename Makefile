@@ -25,6 +25,9 @@ BROKERS := /relay/(mqtt|rabbitmq|redis)$$
 # The tests of the room kafka once more, on Kafka itself. Elsewhere they have kfake, a broker in Go.
 ON_KAFKA = go vet -tags kafka ./cmd/internal/relay/kafka && $(GO_TEST) -tags kafka -run '^TestKafka$$' ./cmd/internal/relay/kafka
 
+# The chaos of brokers between an outbox and an inbox.
+ON_BROKERS = go vet -tags brokers ./tests/messages/relay && $(GO_TEST) -tags brokers -run '^TestChaosOfBrokers$$' ./tests/messages/relay
+
 MAJORS := 14 15 16 17 18
 SERVER_TESTS := ./tests/kit/pgtest/... ./tests/live ./tests/views/{costs,coverage,planner,queries,sources} ./tests/messages/groups ./tests/sessions/... ./tests/rights/... ./tests/upgrade \
 	./tests/command/{commands,pull} ./tests/examples
@@ -82,12 +85,14 @@ test-brokers:
 	@.ci/deps-relay
 	@$(GO_TEST) $$(go list ./... | grep -E '$(BROKERS)')
 	@$(ON_KAFKA)
+	@$(ON_BROKERS)
 
 .PHONY: test-relay
 test-relay: deps ## run the tests of the relay, also with Kafka, Redis, RabbitMQ and Mosquitto, which it installs (on Debian), and with queues of clouds, whose clients compile for minutes
 	@.ci/deps-relay
 	@$(GO_TEST) ./cmd/internal/relay/... ./tests/messages/relay
 	@$(ON_KAFKA)
+	@$(ON_BROKERS)
 	@$(GO_TEST) -tags clouds ./cmd/internal/relay/cloud
 
 .PHONY: test-ui
@@ -104,6 +109,10 @@ images: deps ## take the pictures of docs/images of the page of sluice ui
 .PHONY: test-ops
 test-ops: deps ## hold dashboards, alerts, exporters and manifests against Grafana, Prometheus, Compose and Kubernetes, in a module of their own
 	@go vet -C tests/tools/ops . && $(BRIEF) go test -C tests/tools/ops -json -vet=off -count=1 -timeout $(TIMEOUT) .
+
+.PHONY: test-cockroach
+test-cockroach: ## have CockroachDB's parser read what is generated for it, in a module of its own
+	@go vet -C tests/tools/cockroach . && $(BRIEF) go test -C tests/tools/cockroach -json -vet=off -count=1 -timeout $(TIMEOUT) .
 
 .PHONY: test-fast
 test-fast: export SLUICE_TEST_FAST = 1

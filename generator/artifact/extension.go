@@ -24,6 +24,7 @@ type Extension struct {
 	Queries               []plan.Query     // of the stream tables, in the order of their refreshes
 	Notes                 []diag.Error     // on stream tables that are recomputed
 
+	options map[string]string // of the whole spec
 	named   []upgrade.Named
 	made    []upgrade.Made
 	view    render.Extension
@@ -35,7 +36,7 @@ type Extension struct {
 func New(p *plan.Plan, named []upgrade.Named, made *objects.Objects) *Extension {
 	e := &Extension{
 		Name: p.Spec.Extension.Name, Version: p.Spec.Extension.Version, Schema: p.Spec.Extension.Schema, Every: p.View.Every, Queries: p.Queries, Notes: p.Notes,
-		Objects: made.List, made: made.Made, named: named, view: p.View, origins: made.Origins,
+		Objects: made.List, made: made.Made, options: p.Spec.Options(), named: named, view: p.View, origins: made.Origins,
 	}
 	e.list(p.Spec)
 	return e
@@ -60,7 +61,9 @@ func (e *Extension) list(s *spec.Spec) {
 
 // Manifest describes the version, for upgrades from it and to it.
 func (e *Extension) Manifest() upgrade.Manifest {
-	return upgrade.NewManifest(e.Name, e.Version, e.Schema, e.view.InternalName, e.named, e.Objects, e.made)
+	m := upgrade.NewManifest(e.Name, e.Version, e.Schema, e.view.InternalName, e.named, e.Objects, e.made)
+	m.Options = e.options
+	return m
 }
 
 // Digest changes whenever any object does.

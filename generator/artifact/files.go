@@ -72,7 +72,7 @@ func (f Files) Diff(dir string) (string, error) {
 			return "", err
 		}
 		text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-			A: difflib.SplitLines(old), B: difflib.SplitLines(f[path]),
+			A: difflib.SplitLines(old), B: difflib.SplitLines(withLineFeeds(f[path])),
 			FromFile: "out/" + path, ToFile: "generated/" + path, Context: 3,
 		})
 		if err != nil {
@@ -83,6 +83,23 @@ func (f Files) Diff(dir string) (string, error) {
 	return out.String(), nil
 }
 
+// ChangedLines are the lines that two texts do not share, those of the first behind a minus and those of the second behind a plus.
+func ChangedLines(a, b string) (lines []string) {
+	old, now := strings.Split(a, "\n"), strings.Split(b, "\n")
+	sign := func(sign string, part []string) {
+		for _, line := range part {
+			lines = append(lines, strings.TrimRight(sign+" "+line, " \t\r"))
+		}
+	}
+	for _, code := range difflib.NewMatcher(old, now).GetOpCodes() {
+		if code.Tag != 'e' {
+			sign("-", old[code.I1:code.I2])
+			sign("+", now[code.J1:code.J2])
+		}
+	}
+	return lines
+}
+
 // stale lists the paths whose content below dir differs, and files that should not exist.
 func (f Files) stale(dir string) ([]string, error) {
 	var paths []string
@@ -91,7 +108,7 @@ func (f Files) stale(dir string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if old != f[path] {
+		if old != withLineFeeds(f[path]) {
 			paths = append(paths, path)
 		}
 	}
@@ -138,10 +155,13 @@ func (f Files) extra(dir, folder string) ([]string, error) {
 	return paths, err
 }
 
+// read returns the text of a file, with line ends as they are generated, whatever a checkout has made of them.
 func read(dir, path string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(path)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	return string(text), err
+	return withLineFeeds(string(text)), err
 }
+
+func withLineFeeds(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

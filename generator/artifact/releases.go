@@ -34,6 +34,10 @@ func Releases(out, extension string) ([]upgrade.Manifest, error) {
 		if err != nil {
 			return nil, err
 		}
+		if strings.HasPrefix(string(text), "<<<<<<< ") || strings.Contains(string(text), "\n<<<<<<< ") {
+			return nil, fmt.Errorf("%s holds the marks of a merge conflict: two branches released version %s. Keep the file of one whole (git checkout --ours or --theirs), and release the other under the next number",
+				path, strings.TrimSuffix(entry.Name(), ".json"))
+		}
 		m, err := upgrade.Decode(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -184,13 +188,13 @@ func (e *Extension) sourced(u update) string {
 // UpgradeScript is the whole of a plan for the plain flavour, for one transaction.
 func UpgradeScript(from, to upgrade.Manifest, plan upgrade.Plan) string {
 	return underOwnPath(fmt.Sprintf("%s\n%s\n%s%s\n%s%s",
-		requireVersion(from), requireNames(upgradeClaims(from, to, plan)), from.KeepSettings(), plan.Script(), noteVersion(to), attach(to, false)))
+		requireVersion(from, leadingFrom), requireNames(upgradeClaims(from, to, plan)), from.KeepSettings(), plan.Script(), noteVersion(to), attach(to, false)))
 }
 
 // UpgradeSteps is UpgradeScript for somebody who describes how it goes.
 func UpgradeSteps(from, to upgrade.Manifest, plan upgrade.Plan) []Step {
 	steps := []Step{
-		{What: "version " + from.Version, SQL: requireVersion(from)}, {What: "names", SQL: requireNames(upgradeClaims(from, to, plan))}, {What: "settings", SQL: from.KeepSettings()},
+		{What: "version " + from.Version, SQL: requireVersion(from, leadingFrom)}, {What: "names", SQL: requireNames(upgradeClaims(from, to, plan))}, {What: "settings", SQL: from.KeepSettings()},
 	}
 	for _, step := range plan.Steps {
 		if step.SQL != "" {
@@ -202,25 +206,6 @@ func UpgradeSteps(from, to upgrade.Manifest, plan upgrade.Plan) []Step {
 
 func noteVersion(m upgrade.Manifest) string {
 	return fmt.Sprintf("update %s.pgt_extension set version = %s, digest = %s, installed_at = now();\n", sqltext.Ident(m.Schema), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()))
-}
-
-// requireVersion fails unless a version is installed, and keeps it as it is to the end of the transaction.
-func requireVersion(m upgrade.Manifest) string {
-	return fmt.Sprintf(`do $do$
-begin
-    -- Nobody attaches, and nobody else upgrades, meanwhile.
-    lock table %[5]s.pgt_version_history in share row exclusive mode;
-    if not exists (select from %[1]s.pgt_extension where version = %[2]s and digest = %[3]s) then
-        raise exception using
-            errcode = '55000',
-            message = %[4]s,
-            detail = (select format('Version %%s is, with digest %%s.', version, digest) from %[1]s.pgt_extension),
-            hint = 'Run the scripts that lead from that version, in order.';
-    end if;
-end;
-$do$;
-`, sqltext.Ident(m.Schema), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()),
-		sqltext.Literal(fmt.Sprintf("version %s of extension %s is not installed", m.Version, m.Extension)), sqltext.Ident(m.Internal))
 }
 
 // memberScript upgrades the members of an extension. Triggers on users' tables and stream tables follow with attach(), which apply and the

@@ -109,7 +109,7 @@ func fill(m upgrade.Manifest) string {
 func (e *Extension) Uninstall() string { return uninstall(e.Manifest()) }
 
 func uninstall(m upgrade.Manifest) string {
-	return underOwnPath(requireNames(uninstallClaims(m)) + "\n" + UninstallBut(m, func(string) bool { return false }))
+	return underOwnPath(requireVersion(m, "Run the script that removes that version.") + "\n" + requireNames(uninstallClaims(m)) + "\n" + UninstallBut(m, func(string) bool { return false }))
 }
 
 // UninstallBut is Uninstall without the objects that do not exist or that others made.

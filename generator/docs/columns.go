@@ -166,6 +166,9 @@ var columns = together(inboxCatalog, map[string][]column{
 		{"advanced_from", "bigint", "The id at which the sequence was."},
 		{"advanced_to", "bigint", "The highest id that groups had been granted."},
 		{"came_late", "bigint", "Rows that were published meanwhile, which groups get all the same."},
+		{"seen_id", "bigint", "The highest id that a tick knew to be drawn."},
+		{"last_drained_at", "timestamptz", "When retention last deleted rows; null: never."},
+		{"last_drained_count", "bigint", "How many rows it deleted then; null: a whole segment."},
 	},
 	"pgt_consumer_groups": {
 		{"group_name", "", "The group."},

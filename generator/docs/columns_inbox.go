@@ -9,7 +9,7 @@ var inboxCatalog = map[string][]column{
 		{"is_managed", "", "The table is Sluice's."},
 		{"id_column", "", "The name of the column with the id; the first, if it has several."},
 		{"id_columns", "", "The names of the columns of an id that has several, else null."},
-		{"event_type_column", "", "The same for the event type."},
+		{"event_type_column", "", "The same for the event type; null: the table has none."},
 		{"processed_at_column", "", "The same for when it was processed."},
 		{"retry_count_column", "", "The same for the failures so far."},
 		{"error_column", "", "The same for the latest error."},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/render"
+	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -31,7 +32,7 @@ func (w *writer) inbox(i render.Inbox) part {
 	p.Blocks = []block{paragraph(plain(about)), {Facts: w.inboxFacts(i)}, {Table: held}, {SQL: w.inboxUse(i)}}
 	p.Parts = append(p.Parts, w.messages(i.PendingView, i, "Messages that are neither processed nor dead, and due."))
 	if i.DeadLetter {
-		p.Parts = append(p.Parts, w.messages(i.DLQView, i, fmt.Sprintf("Dead letters: messages that failed %d times.", i.MaxRetries)))
+		p.Parts = append(p.Parts, w.messages(i.DLQView, i, "Dead letters: messages that failed "+diag.Count(i.MaxRetries, "time")+"."))
 	}
 	if o := i.Ordering; o != nil {
 		p.Parts = append(p.Parts, w.messages(o.NextView, i, "The next message of each aggregate, if it may be processed now."))

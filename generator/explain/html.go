@@ -69,7 +69,7 @@ func (t Table) pageOf(stage string) view {
 	}
 	if stage == "" || stage == StageSQL {
 		p.QueryFile = t.Query.File
-		p.Query, p.SQL = page.Code(t.Query.Text, t.Query.Line), page.Code(t.SQL, 1)
+		p.Query, p.SQL = page.Code(t.Query.Text, t.Query.Pos(0).Line), page.Code(t.SQL, 1)
 	}
 	p.Trees = t.trees(stage)
 	p.Changes = stage != StageResolve && len(p.Trees) > 0

@@ -40,6 +40,8 @@ type Inbox struct {
 	ProcessedKept, DeadKept string // how long rows are kept, as SQL; empty if forever
 	ClaimAt, StatsOf        Name   // functions that claim from one shard, and that read statistics
 
+	ErrorColumn string // has the latest error
+
 	Journal        *spec.Journal // or null
 	Numbers        Name          // of a journal, the sequence of its messages
 	CoveringIndex  Name          // of a journal; with no name: none
@@ -96,6 +98,10 @@ func viewOfInbox(s *spec.Spec, i *spec.Inbox, internal string) Inbox {
 		retry: i.BackOff(), ClaimAt: Name{internal, spec.DerivedName(i.Name + "_claim_at")}, StatsOf: Name{internal, spec.DerivedName(i.Name + "_stats_of")},
 	}
 	view.IndexesPayload = i.EventID != "" && s.Extension.Target == spec.TargetCockroachDB // as the inbox pattern of CockroachDB has it
+	view.ErrorColumn = "error"
+	if s.Extension.Target == spec.TargetCockroachDB {
+		view.ErrorColumn = "last_error" // its plpgsql lexer takes the word error for an error of its own
+	}
 	if j := i.Journal; j != nil {
 		view.IndexesPayload = j.PayloadIndex
 		view.Journal, view.Numbers = j, own("_sequence_no")

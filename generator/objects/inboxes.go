@@ -72,7 +72,7 @@ func (b *builder) inboxes(view render.Extension) {
 			b.add("inbox/pgt_partitions.sql", view)
 			b.add("inbox/pgt_see_partitions.sql", view)
 		}
-		for _, name := range []string{"pgt_require_table", "pgt_is_attached", "pgt_detach_table"} {
+		for _, name := range []string{"pgt_processing_us_local", "pgt_most_of_errors", "pgt_require_table", "pgt_require_utc", "pgt_is_attached", "pgt_detach_table"} {
 			b.add("inbox/"+name+".sql", view)
 		}
 	}

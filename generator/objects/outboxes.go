@@ -117,7 +117,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		}
 	}
 	for _, name := range []string{
-		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_require_lease", "pgt_take_rows", "commit_offset", "ack_rows", "reject_rows", "release_rows", "leave_group", "replay_dead_letters",
+		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_require_lease", "pgt_take_rows", "commit_offset", "ack_rows", "reject_rows", "release_rows", "leave_group", "replay_dead_letters", "discard_group_dead_letters",
 		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group",
 		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
 		"pgt_trim_leases", "pgt_watch_consumers",

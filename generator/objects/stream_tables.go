@@ -39,11 +39,21 @@ func (b *builder) reads(view render.Extension) {
 		b.add("immediate/pgt_fill_member.sql", view)
 	}
 	for _, read := range view.Reads {
+		b.at.of = readOf(read)
 		b.addStatement("row", "pgt_source_config: "+read.ID(), "catalog/pgt_source_row.sql", render.ReadRow{Read: read, All: view}, "")
 		for _, need := range read.Needs {
+			b.at.of = "stream table " + need.Reader.Plain()
 			b.addStatement("row", "pgt_source_reader: "+read.ID()+" "+need.Reader.Plain(), "catalog/pgt_source_reader_row.sql", need, "")
 		}
 	}
+}
+
+// readOf is what the row of a source belongs to: a stream table that another one reads, or a table of users.
+func readOf(read render.Read) string {
+	if read.Made {
+		return "stream table " + read.Table.Plain()
+	}
+	return "table " + read.Table.Plain()
 }
 
 // streamTables adds the functions of sources and stream tables, and claims the names of the relations that these functions create.

@@ -20,6 +20,7 @@ type compiler struct {
 	views   []*ivm.Plan
 	state   []int                      // unseen, begun or done
 	reads   [][]int                    // the stream tables that each reads
+	way     []int                      // those that are being compiled, each for the one before it
 	written []map[sqltext.Relation]int // the same, by the names that the query has for them
 	parsed  []sqltext.Query            // nil where a query has errors
 	order   []int                      // of the stream tables, those first that others read

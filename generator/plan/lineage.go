@@ -35,7 +35,7 @@ func trace(s *spec.Spec, released []upgrade.Manifest, errs *diag.List) *Lineage 
 	}
 	l := &Lineage{Released: t.released, Last: t.last, declared: t.all}
 	for _, d := range t.all {
-		n := upgrade.Named{Kind: d.kind, Name: d.name, RenamedFrom: d.from}
+		n := upgrade.Named{Kind: d.kind, Name: d.name, RenamedFrom: d.from, Options: d.options}
 		if before, ok := t.before(d); ok {
 			n.Origin = before.First()
 		}

@@ -44,22 +44,23 @@ func (l *Lineage) Moved() bool {
 type declared struct {
 	spec.Place
 	kind, name, from string
+	options          map[string]string
 }
 
 // declarations lists the names that a spec declares; names of stream tables include their schemas.
 func declarations(s *spec.Spec) []declared {
 	var all []declared
 	for _, i := range s.Inboxes {
-		all = append(all, declared{i.Place, anInbox, i.Name, i.RenamedFrom})
+		all = append(all, declared{i.Place, anInbox, i.Name, i.RenamedFrom, spec.Options(i)})
 	}
 	for _, o := range s.Outboxes {
-		all = append(all, declared{o.Place, anOutbox, o.Name, o.RenamedFrom})
+		all = append(all, declared{o.Place, anOutbox, o.Name, o.RenamedFrom, spec.Options(o)})
 	}
 	for _, g := range s.ConsumerGroups {
-		all = append(all, declared{g.Place, aGroup, g.Name, g.RenamedFrom})
+		all = append(all, declared{g.Place, aGroup, g.Name, g.RenamedFrom, spec.Options(g)})
 	}
 	for _, t := range s.StreamTables {
-		d := declared{t.Place, aStreamTable, render.Name(t.Relation).Plain(), ""}
+		d := declared{t.Place, aStreamTable, render.Name(t.Relation).Plain(), "", spec.Options(t)}
 		if from, err := spec.ParseName(t.RenamedFrom); err == nil {
 			if from.Schema == "" {
 				from.Schema = s.Extension.Schema

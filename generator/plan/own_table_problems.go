@@ -56,11 +56,7 @@ func wrongType(at diag.Pos, role role, r *catalog.Relation, column catalog.Colum
 	if last > 0 {
 		types = strings.Join(role.types[:last], ", ") + " or " + types
 	}
-	limited := ""
-	if role.written && role.field == "error" {
-		limited = ", without a limit"
-	}
-	return unlike(at, r, column, "wrong-type", fmt.Sprintf("is of type %s, and %s of an inbox is of type %s%s", column.Type, role.what(), types, limited),
+	return unlike(at, r, column, "wrong-type", fmt.Sprintf("is of type %s, and %s of an inbox is of type %s", column.Type, role.what(), types),
 		fmt.Sprintf("name another one in %s; Sluice never alters your table", role.setting("…")))
 }
 

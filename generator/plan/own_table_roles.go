@@ -15,17 +15,19 @@ var (
 	partTypes    = append(slices.Clone(idTypes), "timestamp with time zone", "date") // of columns of an id that has several
 	countTypes   = []string{"integer"}
 	textTypes    = []string{"text", "character varying"}
-	timeTypes    = []string{"timestamp with time zone"}
+	delayTypes   = []string{timestamp}
+	timeTypes    = []string{render.LocalTime, timestamp}
 	payloadTypes = []string{"jsonb"}
 	levelTypes   = []string{"integer", "smallint"}
-	orderTypes   = []string{"bigint", "integer", "smallint", "timestamp with time zone"}
+	orderTypes   = []string{"bigint", "integer", "smallint", render.LocalTime, timestamp}
 )
 
 // role is what a column of a user's table is for.
 type role struct {
 	field, name string
 	types       []string
-	optional    bool     // the table may lack it
+	optional    bool     // the table may lack it, and a column of this name that does not fit is not used
+	absent      bool     // the table may lack it; a column of this name has to fit
 	nullable    bool     // it must take nulls
 	either      bool     // it may take nulls or not
 	written     bool     // by marks
@@ -42,7 +44,7 @@ func rolesOf(i *spec.Inbox, c *render.Columns) []role {
 		names = *i.Columns
 	}
 	roles := append(idRoles(names.ID, c), []role{
-		{field: "event_type", name: names.EventType, types: idTypes, column: &c.EventType},
+		{field: "event_type", name: names.EventType, types: idTypes, absent: true, either: true, column: &c.EventType},
 		{field: "source", name: names.Source, types: idTypes, optional: true, either: true, column: &c.Source},
 		{field: "aggregate_id", name: names.AggregateID, types: idTypes, optional: true, either: true, column: &c.AggregateID},
 		{field: "payload", name: names.Payload, types: payloadTypes, either: true, column: &c.Payload},
@@ -51,7 +53,7 @@ func rolesOf(i *spec.Inbox, c *render.Columns) []role {
 		{field: "error", name: names.Error, types: textTypes, nullable: true, written: true, column: &c.Error},
 		{field: "retry_count", name: names.RetryCount, types: countTypes, written: true, column: &c.RetryCount},
 		{field: "trace_id", name: names.TraceID, types: idTypes, optional: true, either: true, column: &c.TraceID},
-		{field: "available_at", name: names.AvailableAt, types: timeTypes, optional: true, nullable: true, written: true, column: &c.AvailableAt},
+		{field: "available_at", name: names.AvailableAt, types: delayTypes, optional: true, nullable: true, written: true, column: &c.AvailableAt},
 	}...)
 	var key render.ColumnName
 	if i.Ordering != nil {

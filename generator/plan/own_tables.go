@@ -76,17 +76,20 @@ func (c *compiler) ownTable(i *spec.Inbox) (*catalog.Relation, render.Columns, [
 
 const timestamp = "timestamp with time zone"
 
+// isTime reports whether a column holds times, with or without a time zone.
+func isTime(typ string) bool { return typ == timestamp || typ == render.LocalTime }
+
 // sequence completes the ordering of an inbox by the type of its sequence.
 func (c *compiler) sequence(i *spec.Inbox, r *catalog.Relation, role role, shape render.Shape) {
 	o := i.Ordering
 	switch column := r.Columns[r.Column(role.name)]; {
-	case shape.Type != timestamp && o.Mode == "":
+	case !isTime(shape.Type) && o.Mode == "":
 		o.Mode = spec.OrderingContiguous
-	case shape.Type == timestamp && !column.NotNull:
+	case isTime(shape.Type) && !column.NotNull:
 		c.errs.Add(mayBeNull(role.pos(i), role, r, column))
-	case shape.Type == timestamp && o.Mode == spec.OrderingContiguous:
+	case isTime(shape.Type) && o.Mode == spec.OrderingContiguous:
 		c.errs.Add(unlike(o.Field("mode"), r, column, "wrong-type", "is a timestamp, and only numbers follow each other without a gap", "write mode: monotonic, or order by a number"))
-	case shape.Type == timestamp:
+	case isTime(shape.Type):
 		o.Mode = spec.OrderingMonotonic
 	}
 }
@@ -140,14 +143,14 @@ func (c *compiler) ownColumn(i *spec.Inbox, r *catalog.Relation, role role) (ren
 	given := i.Columns != nil && i.Columns.Given(role.field)
 	n := r.Column(role.name)
 	if n < 0 {
-		if role.name != "" && (given || !role.optional) {
+		if role.name != "" && (given || !role.optional && !role.absent) {
 			c.errs.Add(noOwnColumn(at, role, r))
 		}
 		return render.Shape{}, false
 	}
 	column := r.Columns[n]
 	base, _, _ := strings.Cut(column.Type, "(")
-	switch fits := slices.Contains(role.types, base) && !(role.written && base != column.Type); {
+	switch fits := slices.Contains(role.types, base); {
 	case !fits && role.optional && !given:
 		return render.Shape{}, false
 	case !fits:
@@ -196,7 +199,7 @@ func (c *compiler) adopt(v *render.Inbox, i *spec.Inbox) bool {
 	v.ChangedFn, v.RowChangedFn = internal("_changed"), internal("_row_changed")
 	v.OrderIndex = beside("order")
 	if i.Ordering != nil {
-		v.Ordering = orderingOf(c.spec, i, own.TypeOf(columns.Sequence) == timestamp)
+		v.Ordering = orderingOf(c.spec, i, isTime(own.TypeOf(columns.Sequence)))
 		if columns.Sequence == columns.ReceivedAt {
 			v.Columns.Sequence = ""
 		}

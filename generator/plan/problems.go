@@ -17,12 +17,13 @@ func badExpression(at diag.Pos, field string, err error) diag.Error {
 	}
 }
 
-func readsItself(at diag.Pos, name string) diag.Error {
-	return diag.Error{
-		Pos: at, Code: "cycle",
-		Message: fmt.Sprintf("stream table %s reads itself through this", name),
-		Hint:    "a table cannot follow its own changes",
+// readsItself takes the stream tables of a cycle, of which each reads the next.
+func readsItself(at diag.Pos, way []string) diag.Error {
+	e := diag.Error{Pos: at, Code: "cycle", Message: fmt.Sprintf("stream table %s reads itself", way[0]), Hint: "a table cannot follow its own changes"}
+	if len(way) > 2 {
+		e.Message += ": " + strings.Join(way, " reads ")
 	}
+	return e
 }
 
 func nameTaken(at diag.Pos, name string, by *catalog.Relation) diag.Error {

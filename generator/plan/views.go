@@ -91,7 +91,8 @@ func (c *compiler) compileSources(n int) bool {
 	}
 	well := true
 	c.state[n], c.written[n] = begun, map[sqltext.Relation]int{}
-	defer func() { c.state[n] = done }()
+	c.way = append(c.way, n)
+	defer func() { c.state[n], c.way = done, c.way[:len(c.way)-1] }()
 	for _, ref := range sqltext.Tables(q) {
 		for m := range c.spec.StreamTables {
 			other := &c.spec.StreamTables[m]
@@ -99,7 +100,7 @@ func (c *compiler) compileSources(n int) bool {
 				continue
 			}
 			if c.state[m] == begun {
-				c.errs.Add(readsItself(c.spec.StreamTables[n].Query.Pos(ref.Pos), other.Name))
+				c.errs.Add(readsItself(c.spec.StreamTables[n].Query.Pos(ref.Pos), c.wayFrom(m)))
 				well = false
 				continue
 			}
@@ -110,6 +111,14 @@ func (c *compiler) compileSources(n int) bool {
 		}
 	}
 	return well
+}
+
+// wayFrom lists the stream tables of which each reads the next, from one that is being compiled to itself.
+func (c *compiler) wayFrom(m int) (names []string) {
+	for _, n := range append(c.way[slices.Index(c.way, m):], m) {
+		names = append(names, c.spec.StreamTables[n].Name)
+	}
+	return names
 }
 
 // means reports whether a name in a query is that of a stream table, and not of something else that is known already.

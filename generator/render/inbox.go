@@ -260,11 +260,11 @@ func (i Inbox) Values(prefix, payload string) string {
 		case "payload":
 			names[n] = payload
 		case "received_at":
-			names[n] = "clock_timestamp()"
+			names[n] = "clock_timestamp()" + i.inUTC(columns[n])
 		case "retry_count":
 			names[n] = "0"
 		case "sequence":
-			names[n] = i.Ordering.Given(prefix + name)
+			names[n] = i.Ordering.Given(prefix+name) + i.inUTC(columns[n])
 		default:
 			if names[n] = prefix + name + i.cast(columns[n]); names[n] == "p_event_id::uuid" { // p_event_id may be a number, which has no cast to uuid
 				names[n] = "p_event_id::text::uuid"
@@ -288,8 +288,9 @@ func (i Inbox) GivenID(id string) string {
 	return id
 }
 
-// AloneFrom is the number of attempts, half of them but one, from which on a message is claimed alone.
-func (i Inbox) AloneFrom() int { return max(1, (i.MaxAttempts-1)/2) }
+// AloneFrom is how many attempts of a message are counted when it is claimed alone. Half of them have ended by then: one is counted when the
+// message is claimed again.
+func (i Inbox) AloneFrom() int { return (i.MaxAttempts - 1) / 2 }
 
 // FoldTask names the row of pgt_tasks for the inbox's frequent work.
 func (i Inbox) FoldTask() string { return "inbox " + i.Name + ": counts" }

@@ -81,8 +81,8 @@ func (r OwnRole) TypesIn(ordering string) string {
 	if r.Name != "sequence" {
 		return r.inParts(r.TypeArray(), texts)
 	}
-	last := len(r.Types) - 1
-	return "case when " + ordering + ".mode = 'monotonic' then " + texts(r.Types[last:]) + " else " + texts(r.Types[:last]) + " end"
+	times := slices.IndexFunc(r.Types, func(typ string) bool { return strings.HasPrefix(typ, "timestamp") })
+	return "case when " + ordering + ".mode = 'monotonic' then " + texts(r.Types[times:]) + " else " + texts(r.Types[:times]) + " end"
 }
 
 // Nulls says whether the column has to take nulls, for pgt_require_table. A sequence of timestamps must not be null.

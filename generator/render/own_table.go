@@ -131,7 +131,10 @@ func (i Inbox) expression(column, a string) string {
 	case "event_id":
 		return i.IDText(a)
 	case "event_type":
-		return i.Text(c.EventType, a)
+		if c.EventType == "" {
+			return "''::text"
+		}
+		return "coalesce(" + i.Text(c.EventType, a) + ", '')"
 	case "source":
 		return i.Text(c.Source, a)
 	case "aggregate_id":
@@ -139,7 +142,7 @@ func (i Inbox) expression(column, a string) string {
 	case "payload":
 		return own(c.Payload, "")
 	case "received_at":
-		return own(c.ReceivedAt, "")
+		return i.moment(c.ReceivedAt, a)
 	case "processed_at":
 		return own(c.ProcessedAt, "")
 	case "error":
@@ -154,7 +157,7 @@ func (i Inbox) expression(column, a string) string {
 		return i.Text(i.Ordering.Aggregate, a)
 	case "sequence":
 		if i.Ordering.Timestamps || i.Own.shape(i.Ordering.Sequence).Type == "bigint" {
-			return of(a, i.Ordering.Sequence)
+			return i.moment(i.Ordering.Sequence, a)
 		}
 		return of(a, i.Ordering.Sequence) + "::bigint"
 	case "priority_value":

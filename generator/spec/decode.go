@@ -27,9 +27,6 @@ func (d *decoder) pos(n *yaml.Node) diag.Pos {
 }
 
 func (d *decoder) value(n *yaml.Node, v reflect.Value, f field) {
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
 	if own, ok := v.Addr().Interface().(reads); ok {
 		own.read(d, n, f)
 		return
@@ -111,6 +108,9 @@ func setPlace(v reflect.Value, place Place) {
 func (d *decoder) members(n *yaml.Node, v reflect.Value, what string, place Place) {
 	fields := fieldsOf(v.Type())
 	d.entries(n, what, func(key, value *yaml.Node) {
+		if isExtra(key) {
+			return
+		}
 		f, ok := findField(fields, key.Value)
 		if !ok {
 			d.errs.Add(unknownField(d.pos(key), key.Value, what, fieldNames(fields)))
@@ -120,20 +120,6 @@ func (d *decoder) members(n *yaml.Node, v reflect.Value, what string, place Plac
 		place.fields[f.name] = d.pos(value)
 		d.value(value, v.Field(f.index), f)
 	})
-}
-
-// entries calls visit for each key of a mapping, once; a repeated key is reported.
-func (d *decoder) entries(n *yaml.Node, what string, visit func(key, value *yaml.Node)) {
-	seen := map[string]diag.Pos{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		if first, repeated := seen[key.Value]; repeated {
-			d.errs.Add(repeatedField(d.pos(key), first, key.Value, what))
-			continue
-		}
-		seen[key.Value] = d.pos(key)
-		visit(key, n.Content[i+1])
-	}
 }
 
 func (d *decoder) list(n *yaml.Node, v reflect.Value, f field) {

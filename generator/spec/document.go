@@ -26,7 +26,7 @@ func LoadDocument(file, what string, into any, expand func(text string) (string,
 	d := &decoder{file: file, source: string(content), errs: &diag.List{}}
 	expanded := map[diag.Pos]string{}
 	d.expand(root, expand, expanded)
-	d.object(root, reflect.ValueOf(into).Elem(), what)
+	d.root(root, reflect.ValueOf(into).Elem(), what)
 	for _, e := range d.errs.Errors() {
 		if text, ok := expanded[e.Pos]; ok && e.Code != unresolvedCode { // its message may show the value
 			e = diag.Error{Pos: e.Pos, Code: e.Code, Message: "the value of " + text + " does not fit here"}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -15,33 +14,6 @@ import (
 )
 
 // All messages about the form of a spec: its files, fields and values. Those about its meaning are in errors_meaning.go.
-
-var libraryPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
-
-func yamlSyntaxError(file string, content []byte, err error) diag.Error {
-	line := syntaxLine(content)
-	text := strings.Split(string(content), "\n")[line-1]
-	col := 1 + len([]rune(text)) - len([]rune(strings.TrimLeft(text, " ")))
-	e := diag.Error{Pos: diag.Pos{File: file, Line: line, Col: col}, Code: "yaml-syntax"}
-	e.Message = "invalid YAML: " + libraryPrefix.ReplaceAllString(err.Error(), "")
-	switch {
-	case strings.HasPrefix(text[min(col-1, len(text)):], "\t"):
-		e.Hint = "indent with spaces; YAML does not allow tabs"
-	case strings.Contains(e.Message, "mapping values are not allowed"):
-		e.Hint = "put a value that contains \": \" in quotes"
-	}
-	return e
-}
-
-func emptyFile(file string) diag.Error {
-	return diag.Error{Pos: diag.Pos{File: file, Line: 1, Col: 1}, Code: "empty-file", Message: "the file holds no spec",
-		Hint: `"sluice init" writes a spec to start from`}
-}
-
-func secondDocument(at diag.Pos) diag.Error {
-	return diag.Error{Pos: at, Code: "second-document", Message: "a second YAML document begins here",
-		Hint: "a file holds one document; put the rest in a file of its own beside it"}
-}
 
 func noSpecs(dir string) diag.Error {
 	return diag.Error{Pos: diag.Pos{File: dir}, Code: "no-spec", Message: "no .yaml or .yml file in this directory or its subdirectories",
@@ -68,6 +40,8 @@ func nearestFile(at diag.Pos, path string) string {
 	switch near := diag.Nearest(filepath.Base(path), names); {
 	case near != "":
 		return didYouMean(near)
+	case at.Line > 0 && filepath.Ext(path) == ".sql":
+		return "paths are relative to the file that names them; \"sluice schema pull\" writes the DDL of a database there"
 	case at.Line > 0:
 		return "paths are relative to the file that names them"
 	default:
@@ -76,13 +50,8 @@ func nearestFile(at diag.Pos, path string) string {
 }
 
 func unknownField(at diag.Pos, name, object string, known []string) diag.Error {
-	e := diag.Error{Pos: at, Code: "unknown-field", Message: fmt.Sprintf("unknown field %q in %s", name, object)}
-	if name == "<<" {
-		e.Hint = "merge keys are not supported; write the fields out"
-	} else {
-		e.Hint = nearestOf(name, known, "its fields are ")
-	}
-	return e
+	return diag.Error{Pos: at, Code: "unknown-field", Message: fmt.Sprintf("unknown field %q in %s", name, object),
+		Hint: nearestOf(name, known, "its fields are ")}
 }
 
 func unknownSetting(at diag.Pos, name string) diag.Error {
@@ -124,6 +93,8 @@ func missingField(at diag.Pos, name, object string) diag.Error {
 func wrongType(at diag.Pos, name, expected string, n *yaml.Node) diag.Error {
 	e := diag.Error{Pos: at, Code: "wrong-type", Message: fmt.Sprintf("%q must be %s, but this is %s", name, expected, describe(n))}
 	switch {
+	case name == "version" && n.Tag == "!!float" && expected == expectedText(rules{}):
+		e.Hint = fmt.Sprintf("a version has three numbers: %s.0", n.Value)
 	case expected == expectedText(rules{}) && n.Kind == yaml.ScalarNode:
 		e.Hint = fmt.Sprintf("put it in quotes: %q", n.Value)
 	case expected == expectedTruth && yamlOneTruth[strings.ToLower(n.Value)] != "":
@@ -137,6 +108,9 @@ func wrongType(at diag.Pos, name, expected string, n *yaml.Node) diag.Error {
 // noList is at what should be a list; nested where that is one of lists, or in one.
 func noList(at diag.Pos, name string, n *yaml.Node, nested bool) diag.Error {
 	e := wrongType(at, name, "a list", n)
+	if n.Kind == yaml.MappingNode {
+		e.Hint = `write a list, whose items begin with "- name:"`
+	}
 	switch {
 	case n.Kind != yaml.ScalarNode:
 	case nested:
@@ -231,9 +205,9 @@ func outOfRange(at diag.Pos, name, value string, r rules) diag.Error {
 	return diag.Error{Pos: at, Code: "out-of-range", Message: fmt.Sprintf("%q is %s, but must be %s", name, value, expectedNumber(r))}
 }
 
-func notLiteral(at diag.Pos, name string) diag.Error {
-	return diag.Error{Pos: at, Code: "not-literal", Message: fmt.Sprintf("%q must be a literal block, so that errors in it can be shown at their place", name),
-		Hint: fmt.Sprintf("write %q and the SQL indented below it, or use %q", name+": |", name+"_file:")}
+func foldedComment(at diag.Pos, name string) diag.Error {
+	return diag.Error{Pos: at, Code: "folded-comment", Message: fmt.Sprintf("YAML joins the lines of this %q, so the comment would not end with its line", name),
+		Hint: fmt.Sprintf("write %q and the SQL indented below it", name+": |")}
 }
 
 func expectedNumber(r rules) string {
@@ -259,10 +233,29 @@ func expectedText(r rules) string {
 }
 
 func nearestOf(name string, known []string, otherwise string) string {
-	if near := diag.Nearest(name, known); near != "" {
+	near := diag.Nearest(name, known)
+	if near == "" {
+		near = withWordsOf(name, known)
+	}
+	if near != "" {
 		return didYouMean(near)
 	}
 	return otherwise + strings.Join(known, ", ")
+}
+
+// withWordsOf is the first of names that has all words of another, in their order.
+func withWordsOf(name string, known []string) string {
+	for _, k := range known {
+		rest, all := k, strings.Contains(name, "_")
+		for word := range strings.SplitSeq(name, "_") {
+			_, after, found := strings.Cut(rest, word)
+			rest, all = after, all && found
+		}
+		if all {
+			return k
+		}
+	}
+	return ""
 }
 
 func didYouMean(name string) string { return fmt.Sprintf("did you mean %q?", name) }

@@ -52,17 +52,44 @@ func beside(at diag.Pos, path string) string {
 // byteOrderMark is what some editors put before a text.
 const byteOrderMark = "\ufeff"
 
+// readText reads a file of the user's without a byte order mark. Lines end in a line feed alone, whatever a checkout has made of them, so that all
+// checkouts generate the same.
+func readText(path string) (string, error) {
+	content, err := os.ReadFile(path)
+	return strings.TrimPrefix(strings.ReplaceAll(string(content), "\r\n", "\n"), byteOrderMark), err
+}
+
+// conflictAt finds the lines that git writes around what it could not merge.
+func conflictAt(file, text string) (diag.Error, bool) {
+	if !strings.Contains(text, "<<<<<<< ") {
+		return diag.Error{}, false
+	}
+	for n, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, "<<<<<<< ") {
+			return mergeConflict(diag.Pos{File: file, Line: n + 1, Col: 1}), true
+		}
+	}
+	return diag.Error{}, false
+}
+
 func readBeside(at diag.Pos, path string, errs *diag.List) (diag.Block, bool) {
 	resolved := beside(at, path)
 	if path == "" {
 		return diag.Block{}, false
 	}
-	content, err := os.ReadFile(resolved)
+	text, err := readText(resolved)
 	if err != nil {
 		errs.Add(unreadable(at, resolved, err))
 		return diag.Block{}, false
 	}
-	text := strings.TrimPrefix(string(content), byteOrderMark)
 	errs.AddSource(resolved, text)
+	if conflict, is := conflictAt(resolved, text); is {
+		errs.Add(conflict)
+		return diag.Block{}, false
+	}
+	if e, is := badCharacter(resolved, text, isSQLControl); is {
+		errs.Add(e)
+		return diag.Block{}, false
+	}
 	return diag.WholeFile(resolved, text), true
 }

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 	"go.yaml.in/yaml/v3"
@@ -40,6 +41,14 @@ func (i *Imperative) read(d *decoder, n *yaml.Node, f field) {
 			}
 		}
 	}
+}
+
+// String writes it as a spec does; empty for false.
+func (i Imperative) String() string {
+	if i.All {
+		return "true"
+	}
+	return strings.Join(i.Listed, ", ")
 }
 
 // JSONSchema allows a list in place of true.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"reflect"
 
 	"go.yaml.in/yaml/v3"
@@ -14,24 +13,32 @@ import (
 
 // parseFile reads one file; ok is false if it holds no fields at all.
 func parseFile(file string, errs *diag.List) (part *Spec, ok bool) {
-	content, err := os.ReadFile(file)
+	content, err := readText(file)
 	if err != nil {
 		errs.Add(unreadable(diag.Pos{File: file}, file, err))
 		return nil, false
 	}
-	errs.AddSource(file, string(content))
-	root, ok := parseYAML(file, content, errs)
+	errs.AddSource(file, content)
+	root, ok := parseYAML(file, []byte(content), errs)
 	if !ok {
 		return nil, false
 	}
 	part = &Spec{}
-	d := &decoder{file: file, source: string(content), errs: errs}
-	d.object(root, reflect.ValueOf(part).Elem(), "the spec")
+	d := &decoder{file: file, source: content, errs: errs}
+	d.root(root, reflect.ValueOf(part).Elem(), "the spec")
 	return part, root.Kind == yaml.MappingNode
 }
 
 // parseYAML returns the root of a file that holds exactly one document.
 func parseYAML(file string, content []byte, errs *diag.List) (root *yaml.Node, ok bool) {
+	if conflict, is := conflictAt(file, string(content)); is {
+		errs.Add(conflict)
+		return nil, false
+	}
+	if bad, is := badCharacter(file, string(content), isYAMLControl); is {
+		errs.Add(bad)
+		return nil, false
+	}
 	var document, second yaml.Node
 	in := yaml.NewDecoder(bytes.NewReader(content))
 	switch err := in.Decode(&document); {

@@ -35,7 +35,7 @@ var (
 	noFuse          = problem{"conflict", "fuse has no effect with refresh_mode %s, %s", "leave fuse out, or use refresh_mode auto or differential"}
 	noCheck         = problem{"conflict", "check has no effect with refresh_mode full, in which each refresh compares the table with its query", "leave check out, or use another refresh_mode"}
 	checkTooOften   = problem{"out-of-range", "check is %s, but must be %s or longer", "each check computes the whole query: once a day is often enough for most"}
-	immediateOutbox = problem{"conflict", "outbox requires deferred refresh mode for stream table: %s", "choose another refresh_mode, or allow it with outbox: {immediate: true}"}
+	immediateOutbox = problem{"conflict", "stream table in immediate mode cannot have an outbox: %s", "choose another refresh_mode, or allow it with outbox: {immediate: true}"}
 	idleBelow       = problem{"retention-conflict", "idle_group acts after %s, before the outbox's retention of %s is over", "make after at least as long as the retention"}
 
 	unknownOutbox   = problem{"unknown-name", "consumer group %q consumes %q, which is no outbox of this spec", ""}
@@ -79,5 +79,6 @@ var (
 	notOnTarget        = problem{"not-generated", "target %s has no %s", ""}
 	noArtifactOnTarget = problem{"not-generated", "target %s has no artifact %q", "its artifacts are migrations and docs"}
 	noSettingOnTarget  = problem{"not-generated", "setting %q has no effect on target %s", ""}
+	unreadOnTarget     = problem{"reserved-name", "%s cannot be called %q: bodies of functions on %s are stored without quotes, and its plpgsql does not read this word", "choose another name"}
 	reservedOnTarget   = problem{"reserved-name", "schema %q belongs to %s", "choose another, such as pgtrickle or public"}
 )

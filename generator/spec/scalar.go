@@ -100,13 +100,15 @@ func (t *Text) read(d *decoder, n *yaml.Node, f field) {
 
 func (q *Query) read(d *decoder, n *yaml.Node, f field) {
 	q.At = d.pos(n)
-	switch {
-	case !d.scalar(n, f, "SQL in a literal block", "!!str"):
-	case n.Style&yaml.LiteralStyle == 0:
-		d.errs.Add(notLiteral(q.At, f.name))
-	case strings.TrimSpace(n.Value) == "":
-		d.errs.Add(emptyText(q.At, f.name))
-	default:
-		q.Block = diag.LiteralBlock(d.file, d.source, n.Line, n.Value)
+	f.rules.nonEmpty = true
+	if !d.scalar(n, f, "SQL", "!!str") || !d.fits(n, f) {
+		return
 	}
+	at := scalarOffsets(d.source, n)
+	text := diag.NewBlock(d.file, d.source, n.Value, at)
+	if offset, is := commentOverFold(d.source, n.Value, at); is {
+		d.errs.Add(foldedComment(text.Pos(offset), f.name))
+		return
+	}
+	q.Block = text
 }

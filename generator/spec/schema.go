@@ -19,11 +19,29 @@ func SchemaOf(format any, title, description string) []byte {
 	}
 	schema := reflector.Reflect(format)
 	schema.Title, schema.Description = title, description
+	allowExtras(schema)
 	text, err := json.MarshalIndent(schema, "", "  ")
 	if err != nil {
 		panic("the schema is built from constants: " + err.Error())
 	}
 	return append(text, '\n')
+}
+
+// allowExtras allows fields that begin with x- in all objects whose fields are known.
+func allowExtras(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Properties != nil {
+		for property := s.Properties.Oldest(); property != nil; property = property.Next() {
+			allowExtras(property.Value)
+		}
+		s.PatternProperties = map[string]*jsonschema.Schema{"^x-": jsonschema.TrueSchema}
+	}
+	allowExtras(s.Items)
+	for _, one := range s.OneOf {
+		allowExtras(one)
+	}
 }
 
 // JSONSchema describes durations.

@@ -111,6 +111,9 @@ func (s *Settings) read(d *decoder, n *yaml.Node, f field) {
 		return
 	}
 	d.entries(n, f.name, func(key, value *yaml.Node) {
+		if isExtra(key) {
+			return
+		}
 		def, ok := FindSetting(key.Value)
 		if !ok {
 			d.errs.Add(unknownSetting(d.pos(key), key.Value))

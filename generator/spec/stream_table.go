@@ -20,7 +20,7 @@ const (
 type StreamTable struct {
 	Place       `yaml:"-"`
 	Name        string       `yaml:"name" jsonschema:"required,minLength=1" jsonschema_description:"The table's name, optionally with its schema: public.order_totals."`
-	Query       Query        `yaml:"query" jsonschema_description:"The defining select, as a literal block (query: |)."`
+	Query       Query        `yaml:"query" jsonschema_description:"The defining select."`
 	QueryFile   string       `yaml:"query_file" jsonschema_description:"A file that holds the query, relative to this one; instead of query."`
 	RefreshMode string       `yaml:"refresh_mode" jsonschema:"default=auto,enum=auto,enum=differential,enum=immediate,enum=at_commit,enum=full" jsonschema_description:"How the table is kept up to date."`
 	Schedule    Schedule     `yaml:"schedule" jsonschema:"default=1s" jsonschema_description:"How often to refresh: a duration, a cron expression (in UTC), or calculated: as often as what reads it."`

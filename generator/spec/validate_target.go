@@ -18,6 +18,7 @@ type target struct {
 	table                                     []string // of stream tables
 	artifacts                                 []string
 	reserved                                  string            // a schema that belongs to the server; or empty
+	unread                                    string            // a word that no body of a function may hold as a name; or empty
 	instead                                   map[string]string // what to do without an option
 	orElse                                    string
 }
@@ -41,6 +42,7 @@ var targets = map[string]target{
 		settings:  []string{"inbox_processed_retention_hours", "inbox_dlq_retention_hours", "outbox_retention_hours"},
 		artifacts: []string{ArtifactMigrations, ArtifactDocs},
 		reserved:  "crdb_internal",
+		unread:    "error",
 		instead: map[string]string{
 			"postgres":      "leave it out; the SQL is for CockroachDB 25.2 and later",
 			"stream_tables": "CockroachDB has neither transition tables nor snapshots that a query can compare; keep derived tables by a changefeed",
@@ -102,6 +104,9 @@ func (c checker) target() {
 	if c.Extension.Schema == on.reserved {
 		c.report(c.Extension.Field("schema"), reservedOnTarget, c.Extension.Schema, on.server)
 	}
+	if c.Extension.Schema == on.unread {
+		c.report(c.Extension.Field("schema"), unreadOnTarget, "the schema", on.unread, on.server)
+	}
 	for _, ddl := range c.Schema {
 		if on.table == nil {
 			c.lacking(ddl.At, "schema", "DDL of source tables")
@@ -136,6 +141,12 @@ func (c checker) target() {
 		c.lacks(fmt.Sprintf("inbox %q", i.Name), i.Place, on.inbox)
 		if i.Given("schema") && i.Schema == on.reserved {
 			c.report(i.Field("schema"), reservedOnTarget, i.Schema, on.server)
+		}
+		if i.Given("schema") && i.Schema == on.unread {
+			c.report(i.Field("schema"), unreadOnTarget, "the schema", on.unread, on.server)
+		}
+		if i.Name != "" && i.Name == on.unread {
+			c.report(i.Field("name"), unreadOnTarget, "an inbox", on.unread, on.server)
 		}
 	}
 }

@@ -6,22 +6,31 @@ import (
 	"strings"
 )
 
-// Group is the steps that concern one thing that the spec names; Of is empty for what all share.
+// Group is the changes and the steps that concern one thing that the spec names; Of is empty for what all share.
 type Group struct {
-	Of    string
-	Steps []Step
+	Of      string
+	Changes []Change
+	Steps   []Step
 }
 
-// Groups sorts the steps by what they are of, in the order in which that comes first; what all share comes last.
+// Groups sorts the steps and changes by what they are of, in the order in which that comes first; what all share comes last.
 func (p Plan) Groups() []Group {
 	var groups []Group
-	for _, step := range p.Steps {
-		at := slices.IndexFunc(groups, func(g Group) bool { return g.Of == step.Of })
+	of := func(name string) *Group {
+		at := slices.IndexFunc(groups, func(g Group) bool { return g.Of == name })
 		if at < 0 {
 			at = len(groups)
-			groups = append(groups, Group{Of: step.Of})
+			groups = append(groups, Group{Of: name})
 		}
-		groups[at].Steps = append(groups[at].Steps, step)
+		return &groups[at]
+	}
+	for _, step := range p.Steps {
+		g := of(step.Of)
+		g.Steps = append(g.Steps, step)
+	}
+	for _, change := range p.Changes {
+		g := of(change.Of)
+		g.Changes = append(g.Changes, change)
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int {
 		if (a.Of == "") != (b.Of == "") {
@@ -54,6 +63,9 @@ func (p Plan) grouped(from, to Manifest) Plan {
 	for n := range p.Steps {
 		step := &p.Steps[n]
 		part, known := of[step.Object]
+		if group, _, is := strings.Cut(step.Object, " of "); is && !known && strings.HasPrefix(group, "consumer group ") {
+			part, known = group, true
+		}
 		end := ""
 		for name, is := range called {
 			if !known && strings.HasSuffix(step.Object, " "+name) && len(name) > len(end) {

@@ -18,15 +18,16 @@ const manifestFormat = 1
 
 // Manifest is a version of an extension: all that upgrades to and from it are computed from.
 type Manifest struct {
-	Format    int      `json:"format"`
-	Extension string   `json:"extension"`
-	Version   string   `json:"version"`
-	Schema    string   `json:"schema"`
-	Internal  string   `json:"internal"` // the schema of what users neither call nor read
-	Named     []Named  `json:"named,omitempty"`
-	Objects   []Object `json:"objects"`
-	Made      []Made   `json:"made,omitempty"`
-	Checksum  string   `json:"checksum"` // of all of the above, in files
+	Format    int               `json:"format"`
+	Extension string            `json:"extension"`
+	Version   string            `json:"version"`
+	Schema    string            `json:"schema"`
+	Internal  string            `json:"internal"`          // the schema of what users neither call nor read
+	Options   map[string]string `json:"options,omitempty"` // of the whole, as those of what it names
+	Named     []Named           `json:"named,omitempty"`
+	Objects   []Object          `json:"objects"`
+	Made      []Made            `json:"made,omitempty"`
+	Checksum  string            `json:"checksum"` // of all of the above, in files
 }
 
 // Mark is what comments of its objects end in.
@@ -34,11 +35,12 @@ func (m Manifest) Mark() string { return sqltext.Mark(m.Extension, m.Schema) }
 
 // Named is something that the spec names, and that keeps its data when its name changes.
 type Named struct {
-	Kind        string  `json:"kind"` // inbox, outbox, consumer group or stream table
-	Name        string  `json:"name"`
-	Origin      string  `json:"origin,omitempty"`       // the name that it was released under first; empty if that is its name
-	RenamedFrom string  `json:"renamed_from,omitempty"` // as the spec says
-	Values      []Value `json:"values,omitempty"`       // where its name stands in tables of the catalog, but for rows of scripts
+	Kind        string            `json:"kind"` // inbox, outbox, consumer group or stream table
+	Name        string            `json:"name"`
+	Origin      string            `json:"origin,omitempty"`       // the name that it was released under first; empty if that is its name
+	RenamedFrom string            `json:"renamed_from,omitempty"` // as the spec says
+	Options     map[string]string `json:"options,omitempty"`      // as spec.Options has them; none in manifests of older versions of Sluice
+	Values      []Value           `json:"values,omitempty"`       // where its name stands in tables of the catalog, but for rows of scripts
 }
 
 // Value is a name in a table of the catalog, as SQL.

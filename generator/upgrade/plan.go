@@ -24,10 +24,11 @@ func (s Step) Long() bool { return strings.Contains(s.Lock, "as long as") }
 
 // Plan leads from one version to another.
 type Plan struct {
-	From      string `json:"from"`
-	To        string `json:"to"`
-	Downgrade bool   `json:"downgrade,omitempty"` // to an older version
-	Steps     []Step `json:"steps"`
+	From      string   `json:"from"`
+	To        string   `json:"to"`
+	Downgrade bool     `json:"downgrade,omitempty"` // to an older version
+	Changes   []Change `json:"changes,omitempty"`   // of the spec
+	Steps     []Step   `json:"steps"`
 }
 
 // Losses lists what the plan deletes.
@@ -41,8 +42,22 @@ func (p Plan) Losses() []string {
 	return losses
 }
 
-// Empty reports whether the two versions install the same.
+// Empty reports whether the two versions install the same objects.
 func (p Plan) Empty() bool { return len(p.Steps) == 0 }
+
+// Remakes reports whether the plan recreates or drops what has made a relation, by its id, at run time.
+func (p Plan) Remakes(from Manifest, relation string) bool {
+	return slices.ContainsFunc(p.Steps, func(step Step) bool {
+		if step.Action != "rebuild" && step.Action != "drop" {
+			return false
+		}
+		return slices.ContainsFunc(from.Made, func(m Made) bool {
+			return m.ID() == strings.TrimPrefix(step.Object, "contents of ") && slices.ContainsFunc(m.Relations, func(r Relation) bool {
+				return r.Kind+" "+sqltext.Qualified(r.Schema, r.Name) == relation
+			})
+		})
+	})
+}
 
 // Script is all statements of the plan, for one transaction.
 func (p Plan) Script() string {
@@ -68,7 +83,7 @@ type differ struct {
 // Derive compares two versions; member says whether their objects are members of an extension. It fails where no steps are known that
 // keep the data.
 func Derive(from, to Manifest, member bool) (Plan, error) {
-	d := &differ{from: withIdentities(from), to: withIdentities(to), member: member, dropped: map[string]bool{}, adopted: map[string]bool{}, plan: Plan{From: from.Version, To: to.Version}}
+	d := &differ{from: withIdentities(from), to: withIdentities(to), member: member, dropped: map[string]bool{}, adopted: map[string]bool{}, plan: Plan{From: from.Version, To: to.Version, Changes: changes(from, to)}}
 	d.old, d.new = byIdentity(d.from.Objects), byIdentity(d.to.Objects)
 	if from.Extension != to.Extension || from.Schema != to.Schema {
 		return d.plan, fmt.Errorf("extension %s in schema %s cannot become extension %s in schema %s: install the new one beside it, and move the data",

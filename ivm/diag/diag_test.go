@@ -23,30 +23,15 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// The marker ‸ stands before the character whose position is asked for.
 func TestBlockPos(t *testing.T) {
-	for _, c := range []struct {
-		name, source string
-		indicator    int
-		text, want   string
-	}{
-		{"first line", "q: |\n  SELECT 1\n", 1, "‸SELECT 1\n", "f:2:3"},
-		{"deeper line", "q: |\n  SELECT\n    b\n", 1, "SELECT\n  ‸b\n", "f:3:5"},
-		{"multi-byte", "q: |\n  'é', b\n", 1, "'é', ‸b\n", "f:2:8"},
-		{"explicit indentation", "q: |2\n    a\n", 1, "  ‸a\n", "f:2:5"},
-		{"leading blank line", "a: 1\nq: |\n\n      a\n", 2, "\n‸a\n", "f:4:7"},
-		{"end", "q: |\n  a\n", 1, "a‸", "f:2:4"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			offset := strings.Index(c.text, "‸")
-			b := LiteralBlock("f", c.source, c.indicator, strings.Replace(c.text, "‸", "", 1))
-			if got := b.Pos(offset).String(); got != c.want {
-				t.Errorf("got %s, want %s", got, c.want)
-			}
-		})
-	}
 	if got := WholeFile("q.sql", "a\r\nbc").Pos(4).String(); got != "q.sql:2:2" {
 		t.Errorf("whole file: got %s", got)
+	}
+	b := NewBlock("f", "q: |\n  é\n  b\n", "é\nb", []int{7, 7, 9, 12, 13})
+	for offset, want := range []string{"f:2:3", "f:2:3", "f:2:4", "f:3:3", "f:3:4", "f:3:4"} {
+		if got := b.Pos(offset).String(); got != want {
+			t.Errorf("%d: got %s, want %s", offset, got, want)
+		}
 	}
 }
 
@@ -90,5 +75,13 @@ func TestLongLineKeepsCaretInSight(t *testing.T) {
 	lines := strings.Split(l.String(), "\n")
 	if caret := strings.Index(lines[2], "^"); lines[1][caret] != 'B' {
 		t.Errorf("caret is not below B:\n%s", l.String())
+	}
+}
+
+func TestCount(t *testing.T) {
+	for want, got := range map[string]string{"0 rows": Count(0, "row"), "1 row": Count(1, "row"), "2 indexes": Count(int64(2), "index")} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

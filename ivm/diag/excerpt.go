@@ -29,7 +29,15 @@ func (l *List) line(p Pos) ([]rune, bool) {
 	if !ok || p.Line < 1 || p.Line > len(lines) {
 		return nil, false
 	}
-	return []rune(strings.TrimSuffix(lines[p.Line-1], "\r")), true
+	return []rune(strings.Map(printable, strings.TrimSuffix(lines[p.Line-1], "\r"))), true
+}
+
+// printable replaces what a terminal would obey.
+func printable(r rune) rune {
+	if r != '\t' && unicode.IsControl(r) {
+		return unicode.ReplacementChar
+	}
+	return r
 }
 
 // window cuts a long line so that col stays in sight, and returns col within what is left.

@@ -34,45 +34,31 @@ func (p Pos) compare(q Pos) int {
 	return p.Col - q.Col
 }
 
-// Block is a text that stands in a file at a constant indentation, such as a query in a YAML `|` block or a file of its own,
-// and maps byte offsets in the text to places in the file.
+// Block is a text that stands in a file, such as a query in a YAML scalar or a file of its own, and maps byte offsets in the text to places in the file.
 type Block struct {
 	File   string
-	Line   int // of the text's first line
-	Indent int // columns cut off each line
 	Text   string
+	source string
+	at     []int // the offset in source of each byte of Text, and of its end; nil if they are the same
 }
 
 // WholeFile is the block of a text that is a file of its own.
 func WholeFile(file, text string) Block {
-	return Block{File: file, Line: 1, Text: text}
+	return Block{File: file, Text: text, source: text}
 }
 
-// LiteralBlock is the block of the YAML literal whose `|` indicator stands on line indicator of source and whose value is text.
-func LiteralBlock(file, source string, indicator int, text string) Block {
-	lines := strings.Split(source, "\n")
-	b := Block{File: file, Line: indicator + 1, Text: text}
-	for i, line := range strings.Split(text, "\n") {
-		if at := indicator + i; strings.TrimSpace(line) != "" && at < len(lines) {
-			b.Indent = leadingSpaces(lines[at]) - leadingSpaces(line)
-			return b
-		}
-	}
-	return b
+// NewBlock is the block of a text whose bytes, and whose end, stand at these offsets in the text of a file.
+func NewBlock(file, source, text string, at []int) Block {
+	return Block{File: file, Text: text, source: source, at: at}
 }
 
 // Pos returns the place in the file of the byte at offset in the text; offsets outside the text are moved to its nearest end.
 func (b Block) Pos(offset int) Pos {
 	offset = max(0, min(offset, len(b.Text)))
-	before := b.Text[:offset]
-	start := strings.LastIndexByte(before, '\n') + 1
-	return Pos{
-		File: b.File,
-		Line: b.Line + strings.Count(before, "\n"),
-		Col:  b.Indent + utf8.RuneCountInString(before[start:]) + 1,
+	if b.at != nil {
+		offset = b.at[offset]
 	}
-}
-
-func leadingSpaces(line string) int {
-	return len(line) - len(strings.TrimLeft(line, " "))
+	before := b.source[:min(offset, len(b.source))]
+	start := strings.LastIndexByte(before, '\n') + 1
+	return Pos{File: b.File, Line: strings.Count(before, "\n") + 1, Col: utf8.RuneCountInString(before[start:]) + 1}
 }

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -63,7 +64,7 @@ type selected struct {
 // tail resolves what may stand behind a query, and DISTINCT ON. of is what it selects; set operations and VALUES have none.
 func (r *resolver) tail(t sqltext.Tail, at int, s *scope, rel relation, of selected) relation {
 	if len(t.Locks) > 0 {
-		r.errs.Add(refused(r.pos(at), "FOR "+t.Locks[0].Strength, "it would lock rows on each refresh"))
+		r.errs.Add(refused(r.pos(at), "FOR "+strings.ToUpper(t.Locks[0].Strength), "it would lock rows on each refresh"))
 	}
 	f := &firsts{resolver: r, rel: rel, over: of.over, place: first(t.Limit.At(), t.Offset.At(), at), clause: "LIMIT"}
 	if len(of.on) > 0 {

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/pgsluice/sluice/ivm/algebra"
@@ -18,6 +19,7 @@ type scope struct {
 	open    bool      // holds a table whose columns are not known: any name may be one
 	order   *ordering // in which its rows come
 	windows []sqltext.Window
+	aliases []string // of the select list, which expressions of its query do not know
 	values  *joining // binds the expression whose subquery is being resolved
 	level   *level   // of its query; nil of an item of FROM
 }
@@ -86,12 +88,29 @@ func (r *resolver) column(ref sqltext.Ref, s *scope) (algebra.ColID, bool) {
 			r.result.Full[len(r.result.Full)-1].Calls = true
 			return 0, false
 		case len(qualifier) > 0 || at.outer == nil:
-			r.errs.Add(unknownColumn(r.columnPos(ref), name, seen))
+			e := unknownColumn(r.columnPos(ref), name, seen)
+			if len(qualifier) == 0 {
+				e.Hint = r.mistaken(ref.Pos, name, s, e.Hint)
+			}
+			r.errs.Add(e)
 			return 0, false
 		}
 	}
 	r.errs.Add(unknownAlias(r.pos(ref.Pos), qualifier, s))
 	return 0, false
+}
+
+// mistaken is the hint for a name that no column has.
+func (r *resolver) mistaken(at int, name string, s *scope, nearest string) string {
+	for ; s != nil; s = s.outer {
+		if slices.Contains(s.aliases, name) {
+			return fmt.Sprintf("%q is a name of the select list, which is computed last: repeat its expression, or select from a subquery that has it", name)
+		}
+	}
+	if nearest == "" && at < len(r.text) && r.text[at] == '"' {
+		return fmt.Sprintf("double quotes are for names; a text is written %s", sqltext.Literal(name))
+	}
+	return nearest
 }
 
 // columnPos is where the column of a reference stands, behind its table.

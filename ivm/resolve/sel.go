@@ -15,6 +15,11 @@ import (
 func (r *resolver) sel(q *sqltext.Select, outer *scope) relation {
 	node, s := r.fromList(q.From, outer)
 	s.level.at = r.ownerPlace(q)
+	for _, t := range q.Targets {
+		if t.Alias != "" {
+			s.aliases = append(s.aliases, t.Alias)
+		}
+	}
 	if !q.Where.IsZero() {
 		node = r.where(node, q.Where, s, "WHERE")
 		if s.order != nil && slices.ContainsFunc(q.Where.Conjuncts(), isTest) {

@@ -11,7 +11,7 @@ import (
 func ParseQuery(text string) (Query, error) {
 	tree, err := Parse(text)
 	if err != nil {
-		return nil, ofNewerSyntax(text, LocatedIn(text, err))
+		return nil, explained(text, LocatedIn(text, err))
 	}
 	stmt, problem := onlySelect(tree)
 	if problem == nil {

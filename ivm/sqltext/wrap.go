@@ -17,8 +17,9 @@ const (
 )
 
 // Wrap breaks lines that are longer than LineWidth: code between tokens, string constants between words, which go on in another constant, and comments.
+// Blanks at the ends of lines of code and of comments are left out.
 func Wrap(sql string) string {
-	if !hasLongLine(sql) {
+	if !hasLongLine(sql) && !strings.Contains(sql, " \n") {
 		return sql
 	}
 	kinds := textKinds(sql)
@@ -39,6 +40,7 @@ func Wrap(sql string) string {
 			n++
 			line.text += " " + lines[n].text[len(line.indent)+len("-- "):]
 		}
+		line.trim()
 		line.write(&out)
 		if n+1 < len(lines) {
 			out.WriteByte('\n')
@@ -80,6 +82,13 @@ type wrapped struct {
 
 func (w wrapped) long() bool { return utf8.RuneCountInString(w.text) > LineWidth }
 
+// trim leaves out blanks at the end of the line, unless they are within a literal.
+func (w *wrapped) trim() {
+	for n := len(w.kinds); n > 0 && w.text[n-1] == ' ' && (w.kinds[n-1] == codeText || w.kinds[n-1] == commentText) && len(w.text) == n; n-- {
+		w.text, w.kinds = w.text[:n-1], w.kinds[:n-1]
+	}
+}
+
 // isComment reports whether the line is nothing but a comment.
 func (w wrapped) isComment() bool {
 	return strings.HasPrefix(w.text[len(w.indent):], "-- ") && w.kinds[len(w.indent)] == commentText
@@ -115,7 +124,7 @@ func (w wrapped) write(out *strings.Builder) {
 			out.WriteString(w.text[:at] + "'\n")
 			prefix, kinds = prefix+"'", kinds+string(otherText)
 		} else {
-			out.WriteString(w.text[:at] + "\n")
+			out.WriteString(strings.TrimRight(w.text[:at], " ") + "\n")
 			at++
 		}
 		w.text, w.kinds = prefix+w.text[at:], append([]byte(kinds), w.kinds[at:]...)

@@ -47,3 +47,12 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// TestWrapTrims has blanks left out at the ends of lines of code and of comments, and kept where they are data.
+func TestWrapTrims(t *testing.T) {
+	const in = "select 1,  \n    2 \n-- a comment \nfrom t where a = 'b \nc' and $x$ \n$x$ <> \"a \nb\" "
+	const want = "select 1,\n    2\n-- a comment\nfrom t where a = 'b \nc' and $x$ \n$x$ <> \"a \nb\""
+	if got := sqltext.Wrap(in); got != want {
+		t.Errorf("%q", got)
+	}
+}

@@ -194,6 +194,8 @@ func (c *Checker) noFunction(call sqltext.Call, types []string) {
 	case c.Catalog.Extended() || info.Differs:
 	case len(signatures) > 0:
 		c.reportHint(call.Pos, noFunctionForTypes, c.taking(signatures), c.signature(call, types))
+	case call.Schema == "" && elsewhere[call.Name] != "":
+		c.reportHint(call.Pos, noSuchFunction, "write "+elsewhere[call.Name], c.signature(call, types))
 	default:
 		c.reportNearest(call.Pos, noSuchFunction, call.Name, names, c.signature(call, types))
 	}

@@ -33,9 +33,7 @@ func (c *Checker) text(at int, value, typ string) {
 	case info.Kind == catalog.ArrayKind:
 		c.arrayLiteral(at, value, info.Elem)
 	case info.Kind == catalog.RangeKind:
-		if !isRange(value) {
-			c.report(at, badRange, value)
-		}
+		c.rangeLiteral(at, value, info.Sub)
 	case typ == "bit" || typ == "bit varying":
 		c.bits(at, value)
 	case isNoDay(typ, value):
@@ -54,14 +52,15 @@ var inputs = map[string]func(string) bool{
 	"boolean": isBoolean, "uuid": uuid.MatchString,
 	"json": isJSON, "jsonb": isJSON,
 	"date": isDate, "timestamp without time zone": isDate, "timestamp with time zone": isDate,
-	"time without time zone": hasDigit, "time with time zone": hasDigit, "interval": hasDigit,
+	"time without time zone": hasDigit, "time with time zone": hasDigit, "interval": isInterval,
 }
 
 var (
-	integer = regexp.MustCompile(`^\s*[+-]?(0[xX]_?[0-9a-fA-F_]+|0[oO]_?[0-7_]+|0[bB]_?[01_]+|[0-9][0-9_]*)\s*$`)
-	number  = regexp.MustCompile(`^\s*[+-]?(0[xXoObB][0-9a-fA-F_]+|([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][+-]?[0-9_]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*$`)
-	uuid    = regexp.MustCompile(`^(\{[0-9a-fA-F]{4}(-?[0-9a-fA-F]{4}){7}\}|[0-9a-fA-F]{4}(-?[0-9a-fA-F]{4}){7})$`)
-	day     = regexp.MustCompile(`^\s*([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})\s*$`)
+	integer   = regexp.MustCompile(`^\s*[+-]?(0[xX]_?[0-9a-fA-F_]+|0[oO]_?[0-7_]+|0[bB]_?[01_]+|[0-9][0-9_]*)\s*$`)
+	number    = regexp.MustCompile(`^\s*[+-]?(0[xXoObB][0-9a-fA-F_]+|([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][+-]?[0-9_]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*$`)
+	uuid      = regexp.MustCompile(`^(\{[0-9a-fA-F]{4}(-?[0-9a-fA-F]{4}){7}\}|[0-9a-fA-F]{4}(-?[0-9a-fA-F]{4}){7})$`)
+	rangeForm = regexp.MustCompile(`(?s)^[(\[](.*,.*)[)\]]$`)
+	day       = regexp.MustCompile(`^\s*([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})\s*$`)
 )
 
 func isInteger(value string) bool { return integer.MatchString(value) }
@@ -104,27 +103,27 @@ func isNoDay(typ, value string) bool {
 	return year == 0 || at.Month() != time.Month(month) || at.Day() != of
 }
 
-func isRange(value string) bool {
-	value = strings.ToLower(strings.TrimSpace(value))
-	return value == "empty" || len(value) > 2 && strings.ContainsAny(value[:1], "([") && strings.ContainsAny(value[len(value)-1:], ")]") && strings.Contains(value, ",")
-}
-
-// arrayLiteral checks an array, and its elements where nothing in it is quoted.
-func (c *Checker) arrayLiteral(at int, value, element string) {
+// rangeLiteral checks a range, and its bounds where nothing in it is quoted.
+func (c *Checker) rangeLiteral(at int, value, subtype string) {
 	trimmed := strings.TrimSpace(value)
-	if trimmed == "" || !strings.ContainsAny(trimmed[:1], "{[") {
-		c.report(at, badArray, value)
+	if strings.EqualFold(trimmed, "empty") {
 		return
 	}
-	inner, isPlain := strings.CutPrefix(strings.TrimSuffix(trimmed, "}"), "{")
-	if !isPlain || inner == "" || strings.ContainsAny(inner, `{}"\`) || element == "box" {
+	parts := rangeForm.FindStringSubmatch(trimmed)
+	if parts == nil {
+		c.report(at, badRange, value)
 		return
 	}
-	for _, item := range strings.Split(inner, ",") {
-		if item = strings.TrimSpace(item); item == "" {
-			c.report(at, badArray, value)
-		} else if !strings.EqualFold(item, "null") {
-			c.text(at, item, element)
+	bounds := strings.Split(parts[1], ",")
+	switch {
+	case strings.ContainsAny(parts[1], "\"\\"):
+	case len(bounds) != 2:
+		c.report(at, badRange, value)
+	default:
+		for _, bound := range bounds {
+			if bound != "" {
+				c.text(at, bound, subtype)
+			}
 		}
 	}
 }

@@ -207,6 +207,8 @@ func (c *Checker) noOperator(op sqltext.Operator, types []string, all []candidat
 	case c.Catalog.Extended():
 	case len(all) > 0:
 		c.report(op.Pos, noOperatorForTypes, c.joined(op, types))
+	case elsewhere[op.Name] != "":
+		c.reportHint(op.Pos, noSuchOperator, "write "+elsewhere[op.Name], c.joined(op, types))
 	default:
 		c.report(op.Pos, noSuchOperator, c.joined(op, types))
 	}

@@ -32,14 +32,19 @@ const (
 const relaySpec = `version: 1
 extension: {name: bench_relay, version: 1.0.0, schema: relay}
 outboxes: [{name: events, notify: true}]
+inboxes: [{name: bench}]
 `
 
 func relayCases() []benchCase {
-	return []benchCase{
+	cases := []benchCase{
 		{relaySection, "to nothing", func(ctx context.Context, b *bench) ([]row, error) { return b.relayDrains(ctx) }},
 		{relaySection, "claim checks", func(ctx context.Context, b *bench) ([]row, error) { return b.relayClaims(ctx) }},
 		{relaySection, "to NATS", func(ctx context.Context, b *bench) ([]row, error) { return b.relayToNATS(ctx) }},
 	}
+	for _, kind := range []string{"Redis", "RabbitMQ", "Kafka", "an inbox"} {
+		cases = append(cases, benchCase{relaySection, "to " + kind, func(ctx context.Context, b *bench) ([]row, error) { return b.relayPeers(ctx, kind) }})
+	}
+	return cases
 }
 
 // relayStage is a server that decodes its log, a database with an outbox, and a NATS server in this process, whose streams are in memory.
@@ -103,25 +108,28 @@ func (s *relayStage) refill(ctx context.Context, events int) error {
 	})
 }
 
-// run has the relay move all that is there, and returns events a second from its start, and the most memory that it had in MB.
+// run has the relay move all that is there, and returns events a second, and the most memory that it had in MB.
 func (s *relayStage) run(ctx context.Context, to string, events int) (rate, memory float64, err error) {
 	if err := s.refill(ctx, events); err != nil {
 		return 0, 0, err
 	}
-	return s.drain(ctx, "relay", "events", to, events)
+	return s.drain(ctx, "relay", events, func() (*exec.Cmd, error) { return s.start(ctx, "relay", "events", to, relayBatch) })
 }
 
-// drain is run of an outbox that is filled.
-func (s *relayStage) drain(ctx context.Context, schema, outbox, to string, events int) (rate, memory float64, err error) {
-	r, err := s.start(ctx, schema, outbox, to)
+// drain is run of an outbox that is filled, by what start starts.
+func (s *relayStage) drain(ctx context.Context, schema string, events int, start func() (*exec.Cmd, error)) (rate, memory float64, err error) {
+	r, err := start()
 	if err != nil {
 		return 0, 0, err
 	}
-	began := time.Now()
+	var began time.Time // when some were gone: the start of a process is not what is measured
 	err = connected(ctx, s.dsn, func(conn *pgx.Conn) error {
-		for lag := int64(1); lag > 0; time.Sleep(5 * time.Millisecond) {
+		for lag := 1; lag > 0; time.Sleep(20 * time.Millisecond) {
 			if err := conn.QueryRow(ctx, "select lag_rows from "+schema+".pgt_consumer_group_lag where group_name = 'g'").Scan(&lag); err != nil {
 				return err
+			}
+			if began.IsZero() && lag < events {
+				began, events = time.Now(), lag
 			}
 		}
 		return nil
@@ -131,9 +139,13 @@ func (s *relayStage) drain(ctx context.Context, schema, outbox, to string, event
 	return rate, memory, stopRelay(r, err)
 }
 
-func (s *relayStage) start(ctx context.Context, schema, outbox, to string) (*exec.Cmd, error) {
+// start starts the relay; a batch of 0 is its own.
+func (s *relayStage) start(ctx context.Context, schema, outbox, to string, batch int) (*exec.Cmd, error) {
 	path := filepath.Join(s.dir, "relay.yaml")
-	text := fmt.Sprintf("version: 1\ndatabase: %q\nschema: %s\npipelines:\n  - name: bench\n    from: {outbox: {name: %s, group: g}}\n    to: {%s}\n    batch: %d\n", s.dsn, schema, outbox, to, relayBatch)
+	text := fmt.Sprintf("version: 1\ndatabase: %q\nschema: %s\npipelines:\n  - name: bench\n    from: {outbox: {name: %s, group: g}}\n    to: {%s}\n", s.dsn, schema, outbox, to)
+	if batch > 0 {
+		text += fmt.Sprintf("    batch: %d\n", batch)
+	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
@@ -308,7 +320,7 @@ func (s *relayStage) ages(ctx context.Context, conn *nats.Conn, to string) (ages
 	if err := s.refill(ctx, 1); err != nil {
 		return nil, err
 	}
-	r, err := s.start(ctx, "relay", "events", to)
+	r, err := s.start(ctx, "relay", "events", to, relayBatch)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os/exec"
 
 	"github.com/jackc/pgx/v5"
 
@@ -54,7 +55,7 @@ func (b *bench) relayClaims(ctx context.Context) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, memory[i], err = s.drain(ctx, "claim", "large", "discard: ", 1); err != nil {
+		if _, memory[i], err = s.drain(ctx, "claim", 1, func() (*exec.Cmd, error) { return s.start(ctx, "claim", "large", "discard: ", relayBatch) }); err != nil {
 			return nil, err
 		}
 	}

@@ -137,9 +137,16 @@ func timedTick(ctx context.Context, conn *pgx.Conn) (seconds float64, err error)
 	return time.Since(start).Seconds(), err
 }
 
-// runAsCommand ends the process as the sluice command if the arguments ask for it.
+// runAsCommand ends the process as the sluice command, or as a relay that was written by hand, if the arguments ask for it.
 func runAsCommand() {
 	if len(os.Args) > 1 && os.Args[1] == asCommand {
 		os.Exit(commandtest.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	if len(os.Args) == 5 && os.Args[1] == asPeer {
+		if err := peer(os.Args[2], os.Args[3], os.Args[4]); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -20,7 +21,7 @@ func (s stage) scheduled(ctx context.Context, x side, body func() error) error {
 	ticking, stop := context.WithCancel(ctx)
 	var group errgroup.Group
 	group.Go(func() error {
-		return commandtest.Scheduler{DSN: s.dsn(), Schema: "pgtrickle", Every: time.Second, Log: heard.log}.Run(ticking)
+		return commandtest.Scheduler{DSN: s.dsn(), Schema: "pgtrickle", Every: time.Second, Log: func(_ slog.Level, message string) { heard.log("%s", message) }}.Run(ticking)
 	})
 	err := body()
 	stop()

@@ -78,7 +78,7 @@ func TestTLE(t *testing.T) {
 	run(t, conn, "select app.inbox_receive('letters', 'one', 'letter', '{}')")
 	run(t, conn, "call app.tick()")
 	// The spec of another version does not know all that has data; the database does.
-	if _, removed, err := commandtest.Uninstall(t.Context(), conn, first, false); removed || err == nil || !strings.Contains(err.Error(), "deletes 1 rows of app.letters") {
+	if _, removed, err := commandtest.Uninstall(t.Context(), conn, first, false); removed || err == nil || !strings.Contains(err.Error(), "deletes 1 row of app.letters") {
 		t.Errorf("removed with its data: %v", err)
 	}
 

@@ -26,6 +26,10 @@ func newApply() *cobra.Command {
 		Long: "Installs or upgrades the extension in one transaction, and fills new stream tables in transactions of their own. A lock that is not to be had within --lock-timeout\n" +
 			"ends the transaction: those who queued behind go on, and it is tried again. What was interrupted, another apply completes. The exit status is 3 also if all is\n" +
 			"installed, but a stream table could not be filled.",
+		Example: `  sluice apply --dsn postgres://localhost/shop --dry-run > plan.sql
+  sluice apply --dsn postgres://localhost/shop
+  sluice apply --dsn postgres://localhost/shop --allow-data-loss
+  sluice apply --all --lock-timeout 500ms --retry-for 1h     # of DATABASE_URL`,
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			switch generator.Flavour(flavour) {

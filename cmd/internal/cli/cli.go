@@ -64,12 +64,13 @@ func newRoot() *cobra.Command {
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-	}, newInit(), newSchema(), newSpec(), newGenerate(), newRelease(), newDiff(), newExplain(), newApply(), newUninstall(), newStatus(), newHistory(), newUI(), newVerify(), newRun(), newRelay(), newDemo(), newVersion())
+	}, newInit(), newSchema(), newSpec(), newGenerate(), newRelease(), newDiff(), newExplain(), newApply(), newUninstall(), newStatus(), newHistory(), newDeadLetters(), newUI(), newVerify(), newRun(), newRelay(), newDemo(), newVersion())
 	root.SetVersionTemplate("sluice {{.Version}}\n")
 	flags := root.PersistentFlags()
 	flags.StringP("file", "f", "specs", "spec `file or directory`")
 	flags.StringP("out", "o", "out", "artifact `directory`")
 	flags.String("dsn", "", "database `URL or key=value string` (default: environment variable DATABASE_URL)")
+	addCompletions(root)
 	return root
 }
 

@@ -27,6 +27,8 @@ func newDemo() *cobra.Command {
 			"Concurrent workers process them, some fail, some are killed. With each effect they publish an event, which a group of consumers\n" +
 			"reads, one of which is killed. Then it checks that each event had its effect exactly once and was delivered, and exits 1 if not.\n" +
 			"It needs nothing but PostgreSQL's binaries, and leaves nothing behind.",
+		Example: `  sluice demo
+  sluice demo --events 20000 --workers 12 --keep`,
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			if err := checkDemo(options); err != nil {

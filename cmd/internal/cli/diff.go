@@ -24,6 +24,9 @@ func newDiff() *cobra.Command {
 			"spec names.\n\n" +
 			"With --dsn it looks at a database instead: what was changed there by hand, and what sluice apply would do. It then exits 1 if there is any\n" +
 			"difference. It changes nothing: what it makes to compare with is rolled back. DATABASE_URL alone does not make it do so.",
+		Example: `  sluice diff                                # what the next release changes
+  sluice diff --from 1.0.0 --verbose
+  sluice diff --dsn postgres://localhost/shop # what apply would change there`,
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			e, _, err := generateFor(cmd)

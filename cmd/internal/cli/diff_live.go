@@ -56,9 +56,14 @@ func printReport(out io.Writer, report live.Report, verbose bool) error {
 		return nil
 	}
 	defer printTaken(out, report.Taken)
-	if report.Upgrade.Downgrade {
+	switch {
+	case report.Upgrade.Downgrade:
 		fmt.Fprint(out, "\nthe spec has an older version: apply goes back ")
-	} else {
+	case report.Upgrade.Empty():
+		fmt.Fprint(out, "\nthe spec has another version: ")
+	case report.Upgrade.From == report.Upgrade.To:
+		fmt.Fprint(out, "\nthe spec changed and kept its version number: apply changes ")
+	default:
 		fmt.Fprint(out, "\nthe spec has another version: apply upgrades ")
 	}
 	return printPlan(out, *report.Upgrade, verbose)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 // fewObjects is up to how many objects of an action are named; more are counted.
@@ -17,25 +18,33 @@ const fewObjects = 3
 // their statements.
 func printPlan(out io.Writer, plan upgrade.Plan, verbose bool) error {
 	if plan.Empty() {
-		_, err := fmt.Fprintf(out, "version %s installs the same as %s\n", plan.To, plan.From)
-		return err
+		fmt.Fprintf(out, "versions %s and %s have the same objects: the upgrade only notes the new number\n", plan.From, plan.To)
+	} else if plan.From == plan.To {
+		fmt.Fprintf(out, "version %s\n", plan.To)
+	} else {
+		fmt.Fprintf(out, "from %s to %s%s\n", plan.From, plan.To, map[bool]string{true: ", a downgrade"}[plan.Downgrade])
 	}
-	fmt.Fprintf(out, "from %s to %s%s\n", plan.From, plan.To, map[bool]string{true: ", a downgrade"}[plan.Downgrade])
 	if verbose {
 		printSteps(out, plan.Steps)
 		return nil
 	}
 	for _, g := range plan.Groups() {
-		if lines := summary(g); len(lines) > 0 {
+		if lines := summary(g); len(lines) > 0 || title(g) != g.Of && g.Of != "" {
 			fmt.Fprintf(out, "\n%s\n%s", title(g), strings.Join(lines, ""))
 		}
 	}
 	return nil
 }
 
+// title names what a group is of, and says whether the upgrade adds or drops it.
 func title(g upgrade.Group) string {
 	if g.Of == "" {
 		return "shared"
+	}
+	for _, change := range g.Changes {
+		if change.Option == "" {
+			return g.Of + map[string]string{"add": ": added", "drop": ": dropped"}[change.Action]
+		}
 	}
 	return g.Of
 }
@@ -55,8 +64,10 @@ func printSteps(out io.Writer, steps []upgrade.Step) {
 	}
 }
 
-// summary is the lines of a group: what it loses, renames, rebuilds and locks, and which objects it adds, changes and drops.
+// summary is the lines of a group: what changes in the spec, what the upgrade loses, renames, rebuilds and locks, and which objects it adds, changes
+// and drops.
 func summary(g upgrade.Group) (lines []string) {
+	options := optionLines(g)
 	var loses, renames, rebuilds, locks []string
 	objects := map[string][]string{} // by action
 	for _, step := range g.Steps {
@@ -76,17 +87,28 @@ func summary(g upgrade.Group) (lines []string) {
 		case "rebuild":
 			rebuilds = append(rebuilds, step.Object)
 		default:
-			if !strings.HasPrefix(step.Object, "what is noted") && !slices.Contains(objects[step.Action], step.Object) {
+			kind, _, _ := strings.Cut(step.Object, " ")
+			said := step.Object == g.Of || kind == "outbox" || strings.HasPrefix(step.Object, "what is noted")
+			if !said && !slices.Contains(objects[step.Action], step.Object) {
 				objects[step.Action] = append(objects[step.Action], step.Object)
 			}
 		}
 	}
 	// What is dropped to be created again is changed.
 	objects["drop"] = slices.DeleteFunc(objects["drop"], func(id string) bool { return slices.Contains(objects["change"], id) })
+	var parts []string
+	for _, action := range []string{"add", "change", "drop"} {
+		for _, part := range byKind(objects[action]) {
+			parts = append(parts, action+"s "+part)
+		}
+	}
 	for _, part := range []struct {
 		word string
 		of   []string
-	}{{"LOSES", loses}, {"renames", renames}, {"rebuilds", rebuilds}, {"locks", locks}, {"adds", byKind(objects["add"])}, {"changes", byKind(objects["change"])}, {"drops", byKind(objects["drop"])}} {
+	}{
+		{"adds", options["add"]}, {"changes", options["change"]}, {"drops", options["drop"]},
+		{"LOSES", loses}, {"renames", renames}, {"rebuilds", rebuilds}, {"locks", locks}, {"objects", parts},
+	} {
 		for n, line := range part.of {
 			lines = append(lines, fmt.Sprintf("  %-9s%s\n", map[bool]string{true: part.word}[n == 0], line))
 		}
@@ -125,14 +147,10 @@ func byKind(ids []string) []string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		switch n := kinds[kind]; {
-		case n == 1:
-			parts = append(parts, "1 "+kind)
-		case kind == "index":
-			parts = append(parts, fmt.Sprintf("%d indexes", n))
-		case kind == upgrade.Policy:
-			parts = append(parts, fmt.Sprintf("policies of %d tables", n))
+		case kind == upgrade.Policy && n > 1:
+			parts = append(parts, "policies of "+diag.Count(n, "table"))
 		default:
-			parts = append(parts, fmt.Sprintf("%d %ss", n, kind))
+			parts = append(parts, diag.Count(n, kind))
 		}
 	}
 	return append(named, strings.Join(parts, ", "))

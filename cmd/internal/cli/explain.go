@@ -16,18 +16,20 @@ import (
 func newExplain() *cobra.Command {
 	var stage, format string
 	command := &cobra.Command{
-		Use:   "explain NAME",
+		Use:   "explain [NAME]",
 		Short: "Explains how a stream table is kept equal to its query",
 		Long: `Explains how a stream table is kept equal to its query: the strategy, what a changed row of each source costs, which indexes are
 advised, the operators of the query with their delta rules, and the functions as they are installed. A table that
 must be recomputed comes with the reasons, where they stand, and what to write instead.
 
 The result goes to standard output. As text it is all stages; svg draws the query and its change; mermaid is the flowchart of one
-stage, or without --stage a Markdown document with those of the query and its change; html is a page in one file with everything on it.`,
+stage, or without --stage a Markdown document with those of the query and its change; html is a page in one file with everything on it.
+Without a name, the stream tables are listed.`,
 		Example: `  sluice explain order_totals
   sluice explain order_totals --stage sql
   sluice explain order_totals --format html > order_totals.html`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeStreamTable,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("--stage", stage, append([]string{""}, explain.Stages...)); err != nil {
 				return err
@@ -38,7 +40,7 @@ stage, or without --stage a Markdown document with those of the query and its ch
 			if stage == explain.StageSQL && (format == explain.FormatSVG || format == explain.FormatMermaid) {
 				return exitError{exitUsage, "sluice: --stage sql has no picture; use --format text or html\n"}
 			}
-			return showExplanation(cmd, args[0], stage, format)
+			return showExplanation(cmd, strings.Join(args, ""), stage, format)
 		}),
 	}
 	command.Flags().StringVar(&stage, "stage", "", "show no more than one `stage`: "+strings.Join(explain.Stages, ", "))
@@ -78,6 +80,12 @@ func showExplanation(cmd *cobra.Command, name, stage, format string) error {
 		for _, t := range s.StreamTables {
 			names, tables = append(names, t.Name, t.Relation.Name), append(tables, t.Name)
 		}
+	}
+	if name == "" {
+		for _, table := range tables {
+			fmt.Fprintln(cmd.OutOrStdout(), table)
+		}
+		return invalid(problems)
 	}
 	hint := "\nhint: these are: " + strings.Join(tables, ", ")
 	if near := diag.Nearest(name, names); near != "" {

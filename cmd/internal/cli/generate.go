@@ -13,6 +13,7 @@ import (
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/migrations"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 // softMemoryLimit is what memory may grow to before garbage is collected more often: what hundreds of objects come to is text that is soon garbage.
@@ -25,6 +26,10 @@ func newGenerate() *cobra.Command {
 		Short: "Generates the artifacts of the specs",
 		Long: "Generates the artifacts of the specs. With --dsn, what the DDL files lack is looked up in that database, and it is asked about each query: what it finds wrong\n" +
 			"is an error at its place in the spec. It is not changed. DATABASE_URL alone does not do that: what is generated then follows from the files.",
+		Example: `  sluice generate
+  sluice generate --file specs/shop.yaml --out build
+  sluice generate --check                     # in CI: are the committed files what the spec says?
+  sluice generate --migrations flyway`,
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			debug.SetMemoryLimit(softMemoryLimit)
@@ -124,6 +129,6 @@ func writeFiles(cmd *cobra.Command, files generator.Files) error {
 	for _, path := range changed {
 		fmt.Fprintln(cmd.ErrOrStderr(), path)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%d files, %d changed\n", len(files), len(changed))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %d changed\n", diag.Count(len(files), "file"), len(changed))
 	return nil
 }

@@ -20,6 +20,8 @@ func newHistory() *cobra.Command {
 		Short: "Shows which versions of an extension were installed in a database, when, and by which way",
 		Long: "Shows the versions that were installed, oldest first: by apply, a migration, dbt, an extension's script or pg_tle. A role that\n" +
 			"monitors is enough. The extension is that of the spec; with --schema it needs nothing but the database.",
+		Example: `  sluice history --dsn postgres://localhost/shop
+  sluice history --schema pgtrickle --json`,
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			schema, err := schema()

@@ -25,7 +25,10 @@ func newInit() *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "Writes a commented starter spec, its sample DDL and the JSON Schema for editors",
 		Long:  "Writes a commented starter spec, its sample DDL and the JSON Schema for editors into DIR (default specs/app). Nothing is overwritten.",
-		Args:  cobra.MaximumNArgs(1),
+		Example: `  sluice init
+  sluice init shop`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			dir := filepath.Join("specs", "app")
 			if len(args) == 1 {

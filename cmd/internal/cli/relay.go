@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -25,6 +26,9 @@ func newRelay() *cobra.Command {
 		Short: "Moves events between outboxes, inboxes and brokers",
 		Long: "Runs the pipelines of a configuration until it is interrupted. It then finishes the events in progress and gives back the others.\n" +
 			"Several may run at once, and share consumer groups. A configuration that changes is read again, on SIGHUP too.",
+		Example: `  sluice relay check --config relay.yaml
+  sluice relay --dry-run 5
+  sluice relay --config relay.yaml --log-format json --log-level warn`,
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			r, load, err := o.relay(cmd)
@@ -54,9 +58,10 @@ func newRelay() *cobra.Command {
 
 func newRelayCheck(o *relayOptions) *cobra.Command {
 	return &cobra.Command{
-		Use:   "check",
-		Short: "Says whether both ends of each pipeline can be reached, and moves nothing",
-		Args:  cobra.NoArgs,
+		Use:     "check",
+		Short:   "Says whether both ends of each pipeline can be reached, and moves nothing",
+		Example: "  sluice relay check\n  sluice relay check --config relay.yaml",
+		Args:    cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			r, _, err := o.relay(cmd)
 			if err != nil {
@@ -73,6 +78,7 @@ func (o *relayOptions) relay(cmd *cobra.Command) (r *relay.Relay, load func() (*
 	if err != nil {
 		return nil, nil, err
 	}
+	slog.SetDefault(log) // of rooms that have no pipeline's
 	load = func() (*config.Relay, error) {
 		c, errs := config.Load(o.config)
 		if !errs.Empty() {

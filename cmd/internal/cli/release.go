@@ -12,6 +12,8 @@ func newRelease() *cobra.Command {
 		Short: "Freezes the current version, so that later ones upgrade from it",
 		Long: "Keeps a manifest of what the spec makes now in the artifact directory, below releases. From then on generate writes scripts that\n" +
 			"lead from this version to the next, and back where nothing is lost, and refuses to make anything else under its number.",
+		Example: `  sluice release
+  sluice release --migrations goose`,
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			extensions, err := generate(cmd)

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -24,7 +25,9 @@ func newRun() *cobra.Command {
 		Use:   "run",
 		Short: "Does the background work of the extensions of the specs, for servers without pg_cron",
 		Long: "Calls tick() again and again until it is interrupted, for each of the specs that --file names. Several may run at once; a server that goes away is waited for.\n" +
-			"It says when it begins and ends, and of a problem when it begins and when it is over.",
+			"It logs when it begins and ends, and of a problem when it begins and when it is over, in the format of --log-format.",
+		Example: `  sluice run --dsn postgres://localhost/shop
+  sluice run --every 500ms --listen 127.0.0.1:9465 --log-format json`,
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }),
 	}
@@ -56,12 +59,8 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	errs := make([]error, len(extensions))
 	schedulers := make([]live.Scheduler, len(extensions))
 	for n, e := range extensions {
-		s := live.Scheduler{DSN: url, Schema: e.Schema, Every: e.Every, Ticked: watched.Add(url, e.Name, e.Schema), Log: func(format string, args ...any) {
-			if o.logFormat == "json" {
-				log.Info(fmt.Sprintf(format, args...), "extension", e.Name)
-			} else {
-				fmt.Fprintf(cmd.ErrOrStderr(), "sluice run: "+e.Name+": "+format+"\n", args...)
-			}
+		s := live.Scheduler{DSN: url, Schema: e.Schema, Every: e.Every, Ticked: watched.Add(url, e.Name, e.Schema), Log: func(level slog.Level, message string) {
+			log.Log(cmd.Context(), level, message, "extension", e.Name)
 		}}
 		if cmd.Flags().Changed("every") {
 			s.Every = o.every
@@ -76,12 +75,18 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		defer stop()
 	}
 	for n, s := range schedulers {
-		s.Log("ticks in schema %s every %v", s.Schema, s.Every)
+		s.Log(slog.LevelInfo, fmt.Sprintf("ticks in schema %s every %v", s.Schema, s.Every))
 		all.Go(func() {
 			errs[n] = s.Run(cmd.Context())
-			s.Log("stopped")
+			if errs[n] != nil {
+				s.Log(slog.LevelError, errs[n].Error())
+			}
+			s.Log(slog.LevelInfo, "stopped")
 		})
 	}
 	all.Wait()
-	return errors.Join(errs...)
+	if errors.Join(errs...) != nil {
+		return exitError{exitInput, ""} // they are logged
+	}
+	return nil
 }

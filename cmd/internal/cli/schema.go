@@ -16,9 +16,10 @@ func newSchema() *cobra.Command {
 
 func newSchemaRelay() *cobra.Command {
 	return &cobra.Command{
-		Use:   "relay",
-		Short: "Prints the JSON Schema of relay.yaml",
-		Args:  cobra.NoArgs,
+		Use:     "relay",
+		Short:   "Prints the JSON Schema of relay.yaml",
+		Example: "  sluice schema relay > relay.schema.json",
+		Args:    cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(config.JSONSchema())
 			return err
@@ -28,9 +29,10 @@ func newSchemaRelay() *cobra.Command {
 
 func newSchemaSpec() *cobra.Command {
 	return &cobra.Command{
-		Use:   "spec",
-		Short: "Prints the JSON Schema of the spec format",
-		Args:  cobra.NoArgs,
+		Use:     "spec",
+		Short:   "Prints the JSON Schema of the spec format",
+		Example: "  sluice schema spec > specs/spec.schema.json",
+		Args:    cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(spec.JSONSchema())
 			return err

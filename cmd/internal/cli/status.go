@@ -28,6 +28,9 @@ func newStatus() *cobra.Command {
 		Short: "Shows how an installed extension is doing, what is wrong, and what to do about it",
 		Long: "Shows the installed version, stream tables, inboxes, outboxes, consumer groups and background tasks. A role that monitors is enough. The\n" +
 			"extension is that of the spec; with --schema it needs nothing but the database.",
+		Example: `  sluice status --dsn postgres://localhost/shop
+  sluice status --schema pgtrickle --watch
+  sluice status --json`,
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			schema, err := schema()

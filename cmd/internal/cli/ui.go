@@ -40,7 +40,7 @@ func newUI() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&o.Listen, "listen", "127.0.0.1:8765", "`address` that serves the page; one that is not loopback needs --token")
 	flags.StringVar(&token, "token", "", "`source` of the token that visitors must know: env:NAME or file:PATH")
-	flags.BoolVar(&o.Actions, "allow-actions", false, "let visitors replay dead letters, and pause and resume inboxes and groups")
+	flags.BoolVar(&o.Actions, "allow-actions", false, "let visitors replay and discard dead letters, and pause and resume inboxes and groups")
 	flags.StringVar(&logFormat, "log-format", "text", "text or json")
 	schema = withSchema(command)
 	return command

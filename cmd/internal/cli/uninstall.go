@@ -10,6 +10,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/internal/live"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 func newUninstall() *cobra.Command {
@@ -20,6 +21,8 @@ func newUninstall() *cobra.Command {
 		Short: "Removes everything that apply made from a database",
 		Long: "Removes everything that apply made from a database, which keeps what that is: the spec only says in which schema, and may have changed since; with --schema none is\n" +
 			"read. What scripts installed is removed by the spec of their version, or where that was released.",
+		Example: `  sluice uninstall --dsn postgres://localhost/shop
+  sluice uninstall --dsn postgres://localhost/shop --schema pgtrickle --allow-data-loss`,
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			name, known, err := installedBy(cmd, &schema)
@@ -39,7 +42,7 @@ func newUninstall() *cobra.Command {
 					fmt.Fprintf(cmd.ErrOrStderr(), "left alone: %s: extension %s did not make it\n", id, did.Extension)
 				}
 				for _, loss := range did.Losses {
-					fmt.Fprintf(cmd.ErrOrStderr(), "deleted %d rows of %s\n", loss.Rows, loss.Table)
+					fmt.Fprintf(cmd.ErrOrStderr(), "deleted %s of %s\n", diag.Count(loss.Rows, "row"), loss.Table)
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "extension %s removed\n", did.Extension)
 				return nil

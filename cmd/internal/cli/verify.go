@@ -29,6 +29,9 @@ func newVerify() *cobra.Command {
 			"It needs the right to create databases, and exits 1 if anything is not as it should be.\n\n" +
 			"With --data, it makes no scratch database: it compares the stream tables of the database of --dsn with their queries, of all extensions there, or of\n" +
 			"the one whose spec -f names. Each comparison takes as long as the query, and changes nothing.",
+		Example: `  sluice verify --dsn postgres://localhost/scratch
+  sluice verify --rounds 100 --seed 42
+  sluice verify --data --dsn postgres://localhost/shop       # compares what is installed, changes nothing`,
 		Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			if data {

@@ -64,7 +64,7 @@ func differing(all []*live.ComparedData) error {
 	if differ+failed == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("sluice: %d of %d stream tables differ from their queries", differ, of)
+	text := fmt.Sprintf("sluice: stream tables that differ from their queries: %d of %d", differ, of)
 	if failed > 0 {
 		text += fmt.Sprintf(", and %d could not be compared", failed)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 const (
@@ -151,5 +153,5 @@ func (c *consumers) bury(loss Loss) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.losses = append(c.losses, loss)
-	c.note("%s: %s with %d events leased", loss.Worker, loss.How, loss.Messages)
+	c.note("%s: %s with %s leased", loss.Worker, loss.How, diag.Count(loss.Messages, "event"))
 }

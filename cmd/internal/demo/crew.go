@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 // idlePause is how long a worker rests that found nothing to do.
@@ -75,5 +77,5 @@ func (c *crew) bury(loss Loss) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.losses = append(c.losses, loss)
-	c.note("%s: %s with %d messages in its transaction", loss.Worker, loss.How, loss.Messages)
+	c.note("%s: %s with %s in its transaction", loss.Worker, loss.How, diag.Count(loss.Messages, "message"))
 }

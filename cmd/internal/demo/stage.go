@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -158,7 +159,7 @@ func (s *stage) schedule(ctx context.Context, heard *complaints) (stop func()) {
 	var group errgroup.Group
 	for _, e := range s.extensions() {
 		group.Go(func() error {
-			scheduler := live.Scheduler{DSN: s.dsn, Schema: e.Schema, Every: tickEvery, Log: heard.log}
+			scheduler := live.Scheduler{DSN: s.dsn, Schema: e.Schema, Every: tickEvery, Log: func(_ slog.Level, message string) { heard.log("%s", message) }}
 			return scheduler.Run(ctx)
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -157,7 +158,7 @@ func (c *comparison) unknown() map[string]bool {
 		if err == nil {
 			continue
 		}
-		d := Difference{Object: o.ID(), What: Unknown, Left: "cannot be compared: " + message(err)}
+		d := Difference{Object: o.ID(), What: Unknown, Left: "could not be checked for changes made by hand: " + message(err)}
 		if made := sqltext.Makes(o.SQL); c.shadows.failed[o.ID()] == nil && len(made) > 0 {
 			d.Object = "table " + made[0].String()
 		} else if _, there := c.have[key{o.ID(), c.firstAspect(o)}]; !there && o.Kind != "grant" && o.Kind != upgrade.Policy {
@@ -237,7 +238,7 @@ func listed(sign string, lines []string) string {
 	var out strings.Builder
 	for n, line := range lines {
 		if n == mostLines {
-			fmt.Fprintf(&out, "         %s … %d more lines\n", sign, len(lines)-n)
+			fmt.Fprintf(&out, "         %s … %s\n", sign, diag.Count(len(lines)-n, "more line"))
 			break
 		}
 		fmt.Fprintf(&out, "         %s %s\n", sign, line)

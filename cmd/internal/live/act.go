@@ -8,7 +8,7 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// Replay makes dead letters of an inbox pending again. It returns how many.
+// Replay makes dead letters of an inbox pending again; nil are all. It returns how many.
 func (s *Session) Replay(ctx context.Context, inbox string, ids []string) (int64, error) {
 	return s.act(ctx, func(in reader) error {
 		_, _, err := inboxQueries(in, inbox)
@@ -16,17 +16,26 @@ func (s *Session) Replay(ctx context.Context, inbox string, ids []string) (int64
 	}, "replay_inbox_messages", inbox, ids)
 }
 
-// ReplayGroup gives dead letters back to a consumer group. It returns how many.
+// ReplayGroup gives dead letters back to a consumer group; no ids are all. It returns how many.
 func (s *Session) ReplayGroup(ctx context.Context, group string, ids []string) (int64, error) {
-	numbers := make([]int64, len(ids))
-	for n, id := range ids {
+	return s.ofGroup(ctx, "replay_dead_letters", group, ids)
+}
+
+// DiscardGroup deletes dead letters of a consumer group; no ids are all. It returns how many.
+func (s *Session) DiscardGroup(ctx context.Context, group string, ids []string) (int64, error) {
+	return s.ofGroup(ctx, "discard_group_dead_letters", group, ids)
+}
+
+func (s *Session) ofGroup(ctx context.Context, function, group string, ids []string) (int64, error) {
+	var numbers []int64 // nil is null
+	for _, id := range ids {
 		number, err := strconv.ParseInt(id, 10, 64)
 		if err != nil {
 			return 0, NotThere{"dead letter", id}
 		}
-		numbers[n] = number
+		numbers = append(numbers, number)
 	}
-	return s.act(ctx, func(in reader) error { return hasGroup(in, group) }, "replay_dead_letters", group, numbers)
+	return s.act(ctx, func(in reader) error { return hasGroup(in, group) }, function, group, numbers)
 }
 
 // PauseInbox pauses claims of an inbox, or resumes them.

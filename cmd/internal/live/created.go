@@ -89,7 +89,7 @@ const createdOrderingQuery = `
 const createdQuery = `
 	select c.inbox_name, c.inbox_schema::text as inbox_schema, c.inbox_table::text as inbox_table, c.is_managed, c.id_column::text as id_column,
 	       array(select jsonb_array_elements_text(nullif(to_jsonb(c) -> 'id_columns', 'null'))) as id_columns,
-	       c.event_type_column::text as event_type_column, c.processed_at_column::text as processed_at_column,
+	       coalesce(c.event_type_column::text, 'event_type') as event_type_column, c.processed_at_column::text as processed_at_column,
 	       c.retry_count_column::text as retry_count_column, c.error_column::text as error_column,
 	       c.received_at_column::text as received_at_column, c.has_delay, c.max_retries, c.schedule, c.with_dead_letter, c.with_stats,
 	       extract(epoch from c.processed_retention)::float8 as kept

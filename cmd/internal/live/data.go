@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -92,10 +93,22 @@ func tablesToCompare(in reader, found Installed) ([]ComparedTable, error) {
 	if err != nil || len(tables) == 0 {
 		return []ComparedTable{}, err
 	}
-	var there bool
+	var there, moved bool
 	err = in.tx.QueryRow(in.ctx, "select to_regprocedure($1) is not null", sqltext.Qualified(in.schema, "check_stream_table")+"(text)").Scan(&there)
 	if err == nil && !there {
-		err = Refusal{fmt.Sprintf("extension %s %s has no function check_stream_table()", found.Name, found.Version), "upgrade it with \"sluice apply\""}
+		return nil, Refusal{fmt.Sprintf("extension %s %s has no function check_stream_table()", found.Name, found.Version), "upgrade it with \"sluice apply\""}
+	}
+	if err == nil { // as pgt_check_origin looks
+		err = in.tx.QueryRow(in.ctx, fmt.Sprintf(`
+		select (h.system_identifier, h.database_oid, h.row_xmin) is distinct from (c.system_identifier, d.oid::bigint, h.xmin::text)
+		from %s h, pg_control_system() c, pg_database d
+		where d.datname = current_database()
+		order by h.no desc
+		limit 1`, sqltext.Qualified(generator.InternalSchema(in.schema), "pgt_version_history"))).Scan(&moved)
+	}
+	if err == nil && moved {
+		err = Refusal{fmt.Sprintf("the data of extension %s comes from another cluster or database, and its stream tables were not recomputed yet", found.Name),
+			fmt.Sprintf("run \"call %s.tick()\", as jobs and \"sluice run\" do", sqltext.Ident(in.schema))}
 	}
 	return tables, err
 }
@@ -140,7 +153,7 @@ func (t *ComparedTable) inSnapshot(ctx context.Context, conn *pgx.Conn, schema s
 		var inserted, deleted int64
 		err = tx.QueryRow(ctx, fmt.Sprintf("select inserted, deleted from %s.refresh_stream_table($1)", sqltext.Ident(schema)), t.Name).Scan(&inserted, &deleted)
 		if t.Detail = ""; inserted+deleted > 0 {
-			t.Detail = fmt.Sprintf("its next refresh inserts %d rows and deletes %d", inserted, deleted)
+			t.Detail = fmt.Sprintf("its next refresh inserts %s and deletes %d", diag.Count(inserted, "row"), deleted)
 		}
 	}
 	if err == nil {

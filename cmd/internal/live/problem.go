@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -29,8 +30,8 @@ func (s *Status) problems() []Problem {
 	for _, o := range s.Outboxes {
 		if o.AdvancedAt != nil {
 			problems = append(problems, Problem{
-				fmt.Sprintf("the sequence of outbox %s was behind: at id %d, when groups had been granted up to %d; a tick advanced it at %s, and groups get the %d events that were published meanwhile",
-					o.Name, *o.AdvancedFrom, *o.AdvancedTo, o.AdvancedAt.Format(time.DateTime), *o.CameLate),
+				fmt.Sprintf("the sequence of outbox %s was behind: at id %d, when groups had been granted up to %d; a tick advanced it at %s, and groups get the %s published meanwhile",
+					o.Name, *o.AdvancedFrom, *o.AdvancedTo, o.AdvancedAt.Format(time.DateTime), diag.Count(*o.CameLate, "event")),
 				"a failover by logical replication carries no sequences; this is shown for a day"})
 		}
 		if o.Storage != "ok" {
@@ -107,13 +108,13 @@ func (s *Status) ofInbox(i InboxStatus) []Problem {
 	}
 	if i.Quarantined != nil && *i.Quarantined > 0 {
 		problems = append(problems, Problem{
-			fmt.Sprintf("inbox %s has %d documents in quarantine", i.Name, *i.Quarantined),
+			fmt.Sprintf("inbox %s has %s in quarantine", i.Name, diag.Count(*i.Quarantined, "document")),
 			fmt.Sprintf("pgt_inbox_quarantine has the reasons, and inbox_retry_quarantined(%s) decodes them again", sqltext.Literal(i.Name))})
 	}
 	if i.Health == "healthy" {
 		return problems
 	}
-	message := fmt.Sprintf("inbox %s is %s: %d pending, %d dead letters", i.Name, i.Health, i.Pending, i.DeadLetters)
+	message := fmt.Sprintf("inbox %s is %s: %d pending, %s", i.Name, i.Health, i.Pending, diag.Count(i.DeadLetters, "dead letter"))
 	var hints []string
 	if i.Pending > 0 {
 		hints = append(hints, "its workers do not keep up, or there are none")
@@ -136,13 +137,13 @@ func (s *Status) ofGroup(g GroupStatus) []Problem {
 	}
 	if g.Lag > 0 && g.Healthy == 0 {
 		problems = append(problems, Problem{
-			fmt.Sprintf("consumer group %s is %d rows behind, and none of its consumers was heard of within a minute", g.Name, g.Lag),
+			fmt.Sprintf("consumer group %s is %s behind, and none of its consumers was heard of within a minute", g.Name, diag.Count(g.Lag, "row")),
 			"start its consumers, or " + s.call("drop_consumer_group", g.Name)})
 	}
 	if g.DeadLetters > 0 {
 		problems = append(problems, Problem{
-			fmt.Sprintf("consumer group %s has %d dead letters", g.Name, g.DeadLetters),
-			fmt.Sprintf("pgt_consumer_dead_letters has their errors, and replay_dead_letters(%s) retries them", sqltext.Literal(g.Name))})
+			fmt.Sprintf("consumer group %s has %s", g.Name, diag.Count(g.DeadLetters, "dead letter")),
+			fmt.Sprintf("pgt_consumer_dead_letters has their errors; replay_dead_letters(%[1]s) retries them, discard_group_dead_letters(%[1]s) deletes them", sqltext.Literal(g.Name))})
 	}
 	return problems
 }

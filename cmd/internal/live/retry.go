@@ -66,7 +66,12 @@ func (o Options) why(err error) string {
 // passing reports whether an error is one that a transaction may meet because others run, and that trying again cures.
 func passing(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "55P03" || pg.Code == "40P01" || pg.Code == "40001")
+	return errors.As(err, &pg) && (pg.Code == "55P03" || pg.Code == "40P01" || pg.Code == "40001" || droppedBeside(pg))
+}
+
+// droppedBeside reports that a session dropped what the catalog's snapshot still had, as an upgrade does for one that looks at definitions.
+func droppedBeside(pg *pgconn.PgError) bool {
+	return pg.Code == "XX000" && (strings.HasPrefix(pg.Message, "could not open relation with OID ") || strings.HasPrefix(pg.Message, "cache lookup failed "))
 }
 
 // lost reports whether an error is that the server, or the way to it, has gone.

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,7 +23,7 @@ type Scheduler struct {
 	DSN    string
 	Schema string
 	Every  time.Duration
-	Log    func(format string, args ...any)
+	Log    func(level slog.Level, message string)
 	Ticked func(took time.Duration, err error) // is told of each tick; nil is not
 }
 
@@ -33,7 +34,7 @@ func (s Scheduler) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { s.Log("%s: %s", n.Severity, n.Message) }
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { s.Log(slog.LevelWarn, n.Severity+": "+n.Message) }
 	problem := ""
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longPause) {
 		ticked, err := s.session(ctx, config, problem != "")
@@ -45,7 +46,7 @@ func (s Scheduler) Run(ctx context.Context) error {
 		}
 		if err.Error() != problem {
 			problem = err.Error()
-			s.Log("%s; trying again until it is over", problem)
+			s.Log(slog.LevelWarn, problem+"; trying again until it is over")
 		}
 		wait(ctx, pause)
 	}
@@ -71,7 +72,7 @@ func (s Scheduler) session(ctx context.Context, config *pgx.ConnConfig, problem 
 			return ticked, err
 		}
 		if problem && !ticked {
-			s.Log("it is over")
+			s.Log(slog.LevelInfo, "it is over")
 		}
 		ticked = true
 		next = later(next.Add(s.Every), time.Now())

@@ -11,6 +11,7 @@ import (
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 // Loss is the data that removing an extension would delete.
@@ -131,7 +132,7 @@ func lockAndCount(ctx context.Context, tx pgx.Tx, m upgrade.Manifest, gone map[s
 func describe(losses []Loss) string {
 	parts := make([]string, len(losses))
 	for i, l := range losses {
-		parts[i] = fmt.Sprintf("%d rows of %s", l.Rows, l.Table)
+		parts[i] = diag.Count(l.Rows, "row") + " of " + l.Table
 	}
 	return strings.Join(parts, ", ")
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/cmd/internal/drift"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
@@ -42,6 +44,7 @@ func upgradeFrom(ctx context.Context, tx pgx.Tx, found Installed, e *generator.E
 	if err != nil {
 		return Applied{}, err
 	}
+	done.Left = slices.DeleteFunc(done.Left, func(d drift.Difference) bool { return d.What == drift.Unknown && plan.Remakes(from, d.Object) })
 	_, released := like(found, options.Released)
 	done.From, done.Unreleased, done.Changed, done.Losses = from.Version, !released, true, losses
 	if found.Flavour != generator.AsExtension {
@@ -90,8 +93,12 @@ func planned(found Installed, e *generator.Extension, known []upgrade.Manifest) 
 func mayLose(ctx context.Context, tx pgx.Tx, from upgrade.Manifest, e *generator.Extension, plan upgrade.Plan, options Options) ([]string, error) {
 	losses, err := lostRows(ctx, tx, from, e.Manifest(), plan)
 	if err == nil && len(losses) > 0 && !options.Loss {
+		what := fmt.Sprintf("upgrading extension %s from %s to %s", e.Name, from.Version, e.Version)
+		if from.Version == e.Version {
+			what = fmt.Sprintf("changing extension %s %s", e.Name, e.Version)
+		}
 		err = Refusal{
-			fmt.Sprintf("upgrading extension %s from %s to %s deletes %s", e.Name, from.Version, e.Version, strings.Join(losses, ", ")),
+			fmt.Sprintf("%s deletes %s", what, strings.Join(losses, ", ")),
 			"to delete them, give --allow-data-loss",
 		}
 	}

@@ -17,6 +17,7 @@ type delivery struct {
 	worker  int
 	encoder *wire.Encoder
 	sink    wire.Sink
+	patience
 
 	dead        wire.Sink // nil: the source's
 	deadAddress wire.Template
@@ -24,9 +25,6 @@ type delivery struct {
 
 // errStopped is the outcome of events that a stop left.
 var errStopped = errors.New("the relay stops")
-
-// errBehind is the outcome of events behind one of the same key that was not delivered.
-var errBehind = errors.New("an event before it with the same key was not delivered")
 
 // newDelivery opens the sinks.
 func (p *pipeline) newDelivery(ctx context.Context, worker int) (*delivery, error) {
@@ -58,11 +56,9 @@ func (d *delivery) close(ctx context.Context) error {
 	return err
 }
 
-// deliver sends events until each was delivered or rejected. After ctx ended it goes on for the time of stop_within, but pauses no more.
+// deliver sends events until each was delivered or rejected. After ctx ended it goes on for most of stop_within, but pauses no more.
 func (d *delivery) deliver(ctx context.Context, events []*wire.Event) []error {
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(time.Duration(d.p.c.StopWithin), cancel) })()
+	work := d.p.stop.sending
 	d.p.stats.progress(len(events))
 	defer d.p.stats.progress(-len(events))
 	began := time.Now()
@@ -74,94 +70,12 @@ func (d *delivery) deliver(ctx context.Context, events []*wire.Event) []error {
 			pending = append(pending, i)
 		}
 	}
-	d.retry(ctx, work, d.sink, documents, pending, outcomes)
+	d.send(ctx, work, events, documents, pending, outcomes)
 	d.bury(ctx, work, events, documents, outcomes)
+	d.p.tries.forget(events, outcomes)
 	d.p.relay.tracer.end(spans, outcomes)
 	d.p.stats.delivered(events, outcomes, time.Since(began))
 	return outcomes
-}
-
-// retry sends the pending documents until each has an outcome that lasts, or the relay stops.
-func (d *delivery) retry(ctx, work context.Context, sink wire.Sink, documents []*wire.Document, pending []int, outcomes []error) {
-	pause := backoff{c: d.p.c.Retry}
-	for len(pending) > 0 {
-		d.rounds(work, sink, documents, pending, outcomes)
-		failed, after := 0, time.Duration(0)
-		var problem error
-		for _, i := range pending {
-			err := outcomes[i]
-			if err == nil || wire.IsRejected(err) {
-				continue
-			}
-			var later wire.Later
-			if errors.As(err, &later) {
-				after = max(after, min(later.After, time.Hour))
-			}
-			if problem == nil || errors.Is(problem, errBehind) {
-				problem = err
-			}
-			pending[failed] = i
-			failed++
-		}
-		pending = pending[:failed]
-		if failed == 0 || ctx.Err() != nil {
-			return
-		}
-		next := max(pause.next(), after)
-		d.p.stats.failing(d.worker, failed, problem)
-		d.p.log.Warn("not delivered; sending again", "events", failed, "after", next.String(), "error", problem)
-		sleep(ctx, next)
-	}
-}
-
-// rounds sends documents once. Those of one key follow each other, and none follows one that failed.
-func (d *delivery) rounds(ctx context.Context, sink wire.Sink, documents []*wire.Document, pending []int, outcomes []error) {
-	_, inOrder := sink.(wire.InOrder)
-	failed := map[string]bool{}
-	for rest := pending; len(rest) > 0; {
-		var round, next []int
-		used := map[string]bool{}
-		for _, i := range rest {
-			key := documents[i].Key
-			switch {
-			case inOrder || key == "" || !used[key] && !failed[key]:
-				used[key] = true
-				round = append(round, i)
-			case failed[key]:
-				outcomes[i] = errBehind
-			default:
-				next = append(next, i)
-			}
-		}
-		d.send(ctx, sink, documents, round, outcomes)
-		for _, i := range round {
-			if err := outcomes[i]; err != nil && !wire.IsRejected(err) && documents[i].Key != "" {
-				failed[documents[i].Key] = true
-			}
-		}
-		rest = next
-	}
-}
-
-// send is one call of the sink.
-func (d *delivery) send(ctx context.Context, sink wire.Sink, documents []*wire.Document, round []int, outcomes []error) {
-	if len(round) == 0 {
-		return
-	}
-	call := make([]*wire.Document, len(round))
-	for n, i := range round {
-		call[n] = documents[i]
-	}
-	errs := sink.Send(ctx, call)
-	for n, i := range round {
-		outcomes[i] = nil
-		if errs != nil {
-			outcomes[i] = errs[n]
-		}
-		if ctx.Err() != nil && outcomes[i] != nil && !wire.IsRejected(outcomes[i]) {
-			outcomes[i] = errStopped
-		}
-	}
 }
 
 // bury puts rejected events into the dead letters of the pipeline, after which they are done. If neither the pipeline nor the source has any, a rejected
@@ -191,7 +105,7 @@ func (d *delivery) bury(ctx, work context.Context, events []*wire.Event, documen
 			pending = append(pending, i)
 		}
 	}
-	d.retry(ctx, work, d.dead, letters, pending, buried)
+	d.insist(ctx, work, d.dead, letters, pending, buried)
 	for _, i := range rejected {
 		if wire.IsRejected(buried[i]) { // it has no place at all: it is tried until somebody helps
 			buried[i] = fmt.Errorf("the dead letters do not take an event either: %w", errors.New(buried[i].Error()))

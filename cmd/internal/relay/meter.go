@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -20,6 +21,7 @@ type meter struct {
 	retries    *prometheus.CounterVec
 	progress   *prometheus.GaugeVec
 	working    *prometheus.GaugeVec
+	circuit    *prometheus.GaugeVec
 	batch      *prometheus.HistogramVec
 	age        *prometheus.HistogramVec
 
@@ -35,6 +37,7 @@ func newMeter() *meter {
 		duplicates: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_relay_duplicates_total", Help: "Events that the inbox had before."}, by),
 		retries:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_relay_retries_total", Help: "Events that were sent again."}, by),
 		progress:   prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "sluice_relay_events_in_progress", Help: "Events that were received and not settled."}, by),
+		circuit:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "sluice_relay_circuit", Help: "1 for the state of the circuit breaker of the sink: closed (it takes events), open (it takes none), or half-open (one event is sent to find out)."}, []string{"pipeline", "state"}),
 		working:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "sluice_relay_up", Help: "1 if all workers of the pipeline reach both ends."}, by),
 		batch: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sluice_relay_batch_seconds", Help: "Time to deliver a batch.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 16)}, by),
@@ -42,7 +45,7 @@ func newMeter() *meter {
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 24)}, by),
 		pipelines: map[string]*stats{},
 	}
-	m.registry.MustRegister(m.events, m.duplicates, m.retries, m.progress, m.working, m.batch, m.age)
+	m.registry.MustRegister(m.events, m.duplicates, m.retries, m.progress, m.working, m.circuit, m.batch, m.age)
 	return m
 }
 
@@ -51,7 +54,7 @@ type stats struct {
 	meter   *meter
 	name    string
 	mu      sync.Mutex
-	problem map[int]string // by worker
+	problem map[int]string // by worker, or of the sink
 	seen    map[int]bool   // workers that reached both ends once
 }
 
@@ -75,6 +78,7 @@ func (m *meter) forget(name string) {
 	defer m.mu.Unlock()
 	delete(m.pipelines, name)
 	m.working.DeleteLabelValues(name)
+	m.circuit.DeletePartialMatch(prometheus.Labels{"pipeline": name})
 }
 
 // problems are those of pipelines that do not work, by their names.
@@ -108,10 +112,28 @@ func (s *stats) down(worker int, err error) {
 	s.meter.working.WithLabelValues(s.name).Set(0)
 }
 
-// failing is told that a sink does not take a worker's events. What it says ends with the worker's next success.
-func (s *stats) failing(worker, events int, err error) {
+// ofSink is the place of what is wrong with the sink among the problems of workers.
+const ofSink = -1
+
+// circuit sets the gauge of the circuit breaker's state. The sink counts as failing, with the error given last, until the state is closed.
+func (s *stats) circuit(state string, problem error) {
+	for _, other := range []string{closed, open, halfOpen} {
+		value := 0.0
+		if other == state {
+			value = 1
+		}
+		s.meter.circuit.WithLabelValues(s.name, other).Set(value)
+	}
+	switch state {
+	case open:
+		s.down(ofSink, fmt.Errorf("the sink takes nothing: %w", problem))
+	case closed:
+		s.up(ofSink)
+	}
+}
+
+func (s *stats) retrying(events int) {
 	s.meter.retries.WithLabelValues(s.name).Add(float64(events))
-	s.down(worker, err)
 }
 
 func (s *stats) progress(events int) { s.meter.progress.WithLabelValues(s.name).Add(float64(events)) }

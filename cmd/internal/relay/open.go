@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"strings"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/cloud"
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/cmd/internal/relay/file"
 	"github.com/pgsluice/sluice/cmd/internal/relay/kafka"
 	"github.com/pgsluice/sluice/cmd/internal/relay/mqtt"
+	"github.com/pgsluice/sluice/cmd/internal/relay/names"
 	"github.com/pgsluice/sluice/cmd/internal/relay/nats"
 	"github.com/pgsluice/sluice/cmd/internal/relay/postgres"
 	"github.com/pgsluice/sluice/cmd/internal/relay/rabbitmq"
@@ -19,7 +20,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 )
 
-// source opens the source of a worker of a pipeline.
+// source opens a source of a pipeline: of worker n, or ahead of that of worker n less the number of workers.
 func (p *pipeline) source(ctx context.Context, n int) (wire.Source, error) {
 	decode := func(origin string) func(*wire.Document, wire.Place) *wire.Event {
 		return wire.Decoder{Format: p.c.Format, Origin: origin}.Decode
@@ -73,20 +74,36 @@ func opened[S wire.Source](s S, err error) (wire.Source, error) {
 	return s, nil
 }
 
-// consumer is the name of a worker in the consumer group.
+// consumer is the name of a source in the consumer group, which it keeps until release.
 func (p *pipeline) consumer(n int) (string, error) {
-	name := p.c.From.Outbox.Consumer
-	if name == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			return "", fmt.Errorf("the host has no name; set consumer: of the outbox: %w", err)
-		}
-		name = host + "/" + p.c.Name
-	}
+	worker := ""
 	if p.c.Workers > 1 {
-		name = fmt.Sprintf("%s/%d", name, n)
+		worker = fmt.Sprintf("/%d", n%p.c.Workers)
 	}
-	return name, nil
+	if n >= p.c.Workers {
+		worker += "/ahead"
+	}
+	from := p.c.From.Outbox
+	if from.Consumer != "" {
+		return from.Consumer + worker, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if name, taken := p.names[n]; taken {
+		return name.Text, nil
+	}
+	name, err := names.Take(strings.Join([]string{"outbox", p.schema, from.Group}, "\x00"), "", "/"+p.c.Name+worker)
+	if err == nil {
+		p.names[n] = name
+	}
+	return name.Text, err
+}
+
+// release lets others have a source's name.
+func (p *pipeline) release(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.names[n].Release()
 }
 
 // sink opens a sink.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/cmd/internal/relay/file"
+	"github.com/pgsluice/sluice/cmd/internal/relay/names"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 )
 
@@ -21,13 +21,20 @@ type pipeline struct {
 	schema  string
 	log     *slog.Logger
 	cancel  context.CancelFunc
-	workers sync.WaitGroup
-	ended   atomic.Bool
+	stop    stop
+	ended   chan struct{} // closed when all workers have ended
 	stats   *stats
+	circuit *circuit
+	tries   tries
+
+	mu    sync.Mutex
+	names map[int]names.Name // of sources in the consumer group
 }
 
 // work moves events until ctx ends or the source does. What fails is opened again after a pause.
 func (p *pipeline) work(ctx context.Context, n int) {
+	defer p.release(n)
+	defer p.release(n + p.c.Workers)
 	pause := backoff{c: p.c.Retry}
 	problem := ""
 	for ctx.Err() == nil {
@@ -54,44 +61,39 @@ func (p *pipeline) session(ctx context.Context, n int) (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer p.closing(ctx, d.close)
+	defer p.closing(d.close)
 	source, err := p.source(ctx, n)
 	if err != nil {
 		return false, err
 	}
-	defer p.closing(ctx, source.Close)
-	p.stats.up(n)
-	for {
-		events, err := source.Receive(ctx)
+	defer p.closing(source.Close)
+	d.patience = patienceWith(source)
+	t := &turns{delivery: d, sources: []wire.Source{source}}
+	if d.mode == postpone {
+		ahead, err := p.source(ctx, n+p.c.Workers)
 		if err != nil {
-			return moved, err
+			return false, err
 		}
-		outcomes := d.deliver(ctx, events)
-		err = p.settle(ctx, source, events, outcomes)
-		if cause := left(outcomes); cause != nil {
-			err = cause // which an error of the source that it has them again only follows
-		}
-		if err != nil || ctx.Err() != nil {
-			return moved, err
-		}
-		moved = true
-		p.stats.up(n)
+		defer p.closing(ahead.Close)
+		t.sources = append(t.sources, ahead)
 	}
+	p.stats.up(n)
+	return t.run(ctx)
 }
 
 // left is the error of an event that was given back, if one was.
-func left(outcomes []error) error {
+func left(outcomes []error) (cause error) {
 	for _, err := range outcomes {
-		if err != nil && !wire.IsRejected(err) {
-			return err
+		if err != nil && !wire.IsRejected(err) && (cause == nil || errors.Is(cause, wire.ErrBehind)) {
+			cause = err
 		}
 	}
-	return nil
+	return cause
 }
 
 // settle tells the source, even when the relay is to stop.
-func (p *pipeline) settle(ctx context.Context, source wire.Source, events []*wire.Event, outcomes []error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(time.Duration(p.c.StopWithin), time.Second))
+func (p *pipeline) settle(source wire.Source, events []*wire.Event, outcomes []error) error {
+	ctx, cancel := p.stop.within(p.stop.time)
 	defer cancel()
 	err := source.Settle(ctx, events, outcomes)
 	for i, outcome := range outcomes {
@@ -103,11 +105,22 @@ func (p *pipeline) settle(ctx context.Context, source wire.Source, events []*wir
 }
 
 // closing closes an end, even when the relay is to stop.
-func (p *pipeline) closing(ctx context.Context, closing func(context.Context) error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(time.Duration(p.c.StopWithin), time.Second))
+func (p *pipeline) closing(closing func(context.Context) error) {
+	ctx, cancel := p.stop.within(p.stop.time)
 	defer cancel()
 	if err := closing(ctx); err != nil {
 		p.log.Warn("closing", "error", err)
+	}
+}
+
+// circuitChanged tells metrics, readiness and the log that the sink takes events or none.
+func (p *pipeline) circuitChanged(from, to string, problem error) {
+	p.stats.circuit(to, problem)
+	switch {
+	case from == closed && to == open:
+		p.log.Error("the sink takes nothing; trying one event at a time until it does", "error", problem)
+	case from != "" && to == closed:
+		p.log.Info("the sink takes events again")
 	}
 }
 

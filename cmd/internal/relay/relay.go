@@ -1,6 +1,6 @@
 // Package relay moves events between outboxes, inboxes and brokers.
 //
-// Files call downwards: relay, reload, dry, check, pipeline, deliver, open, trace, meter.
+// Files call downwards: relay, reload, dry, check, pipeline, stop, deliver, send, circuit, tries, open, trace, meter.
 package relay
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/internal/metrics"
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/names"
 	"github.com/pgsluice/sluice/cmd/internal/relay/postgres"
 )
 
@@ -20,7 +21,7 @@ import (
 const maxConnections = 100
 
 // exportWithin is how long a stop waits for the last spans to be exported.
-const exportWithin = 5 * time.Second
+const exportWithin = 2 * time.Second
 
 // Relay runs the pipelines of a configuration.
 type Relay struct {
@@ -87,6 +88,7 @@ func (r *Relay) serve(ctx context.Context, reload <-chan *config.Relay) (next *c
 	for {
 		select {
 		case <-ctx.Done():
+			r.Log.Info("stopping; what is being sent is finished")
 			r.endAll()
 			return nil, nil
 		case next := <-reload:
@@ -127,25 +129,33 @@ func (r *Relay) change(ctx context.Context) {
 // start runs the workers of a pipeline.
 func (r *Relay) start(ctx context.Context, c *config.Pipeline) *pipeline {
 	ctx, cancel := context.WithCancel(ctx)
-	p := &pipeline{c: c, relay: r, dsn: r.Config.Database, schema: r.Config.Schema, log: r.Log.With("pipeline", c.Name), cancel: cancel, stats: r.meter.pipeline(c.Name)}
+	p := &pipeline{c: c, relay: r, dsn: r.Config.Database, schema: r.Config.Schema, log: r.Log.With("pipeline", c.Name), cancel: cancel, stats: r.meter.pipeline(c.Name),
+		names: map[int]names.Name{}}
+	p.stop, p.ended = newStop(ctx, c), make(chan struct{})
+	p.circuit = newCircuit(c.Retry, p.circuitChanged)
 	p.log.Info("started", "workers", c.Workers)
+	var workers sync.WaitGroup
 	for n := range c.Workers {
-		p.workers.Go(func() { p.work(ctx, n) })
+		workers.Go(func() { p.work(ctx, n) })
 	}
 	go func() {
-		p.workers.Wait()
-		p.ended.Store(true)
+		workers.Wait()
+		close(p.ended)
 	}()
 	return p
 }
 
-// end stops a pipeline and waits for it.
+// end stops a pipeline and waits for it until a second after stop_within: a broker's client or a connection may hang in spite of its deadline.
 func (r *Relay) end(name string) {
 	p := r.running[name]
 	p.cancel()
-	p.workers.Wait()
+	select {
+	case <-p.ended:
+		p.log.Info("stopped")
+	case <-after(p.stop.whole, time.Second).Done():
+		p.log.Error("did not stop in time; what it holds comes again", "stop_within", p.stop.time.String())
+	}
 	r.meter.forget(name)
-	p.log.Info("stopped")
 	delete(r.running, name)
 }
 
@@ -161,7 +171,9 @@ func (r *Relay) endAll() {
 
 func (r *Relay) allEnded() bool {
 	for _, p := range r.running {
-		if !p.ended.Load() {
+		select {
+		case <-p.ended:
+		default:
 			return false
 		}
 	}

@@ -11,10 +11,10 @@ import (
 
 const (
 	mostBody = 1 << 20 // bytes of a request for an action
-	mostIDs  = 1000    // of dead letters that are replayed at once
+	mostIDs  = 1000    // of dead letters that are replayed or discarded at once
 )
 
-// target is what an action is for: an inbox or a group, and of its dead letters those that are replayed.
+// target is what an action is for: an inbox or a group, and of its dead letters those that are replayed or discarded.
 type target struct {
 	Inbox string   `json:"inbox"`
 	Group string   `json:"group"`
@@ -58,6 +58,17 @@ func (s *Server) replay(ctx context.Context, t target) (any, error) {
 	s.latest.forget()
 	s.log.Info("replay", "inbox", t.Inbox, "group", t.Group, "asked", len(t.IDs), "replayed", count, "failed", err != nil)
 	return map[string]any{"replayed": count}, err
+}
+
+// discard deletes dead letters of a group.
+func (s *Server) discard(ctx context.Context, t target) (any, error) {
+	if t.Group == "" || len(t.IDs) == 0 || len(t.IDs) > mostIDs {
+		return nil, live.Refusal{Message: "give a group and the ids of dead letters, 1000 at most"}
+	}
+	count, err := s.session.DiscardGroup(ctx, t.Group, t.IDs)
+	s.latest.forget()
+	s.log.Info("discard", "group", t.Group, "asked", len(t.IDs), "discarded", count, "failed", err != nil)
+	return map[string]any{"discarded": count}, err
 }
 
 func (s *Server) pause(ctx context.Context, t target, pause bool) (any, error) {

@@ -43,6 +43,7 @@ func (s *Server) handler() http.Handler {
 	paths.HandleFunc("GET /api/history", answer(s.history))
 	if s.options.Actions {
 		paths.HandleFunc("POST /api/replay", acting(s.replay))
+		paths.HandleFunc("POST /api/discard", acting(s.discard))
 		paths.HandleFunc("POST /api/pause", acting(func(ctx context.Context, t target) (any, error) { return s.pause(ctx, t, true) }))
 		paths.HandleFunc("POST /api/resume", acting(func(ctx context.Context, t target) (any, error) { return s.pause(ctx, t, false) }))
 	}

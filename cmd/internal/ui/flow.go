@@ -6,6 +6,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
 	"github.com/pgsluice/sluice/generator/page"
+	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 // Colours of stripes say how an object is doing. Its lines say so in words.
@@ -105,7 +106,7 @@ func (d *drawing) inbox(i live.InboxStatus) int {
 		color = bad
 	}
 	return d.Box("inbox "+i.Name, page.Box{Kind: "inbox", Of: i.Name, Color: color, Link: link("inbox", i.Name),
-		Lines: figures(state, fmt.Sprintf("%d pending", i.Pending), fmt.Sprintf("%d dead letters", i.DeadLetters))})
+		Lines: figures(state, fmt.Sprintf("%d pending", i.Pending), diag.Count(i.DeadLetters, "dead letter"))})
 }
 
 func (d *drawing) streamTable(t live.StreamTableStatus) int {
@@ -119,7 +120,7 @@ func (d *drawing) streamTable(t live.StreamTableStatus) int {
 	}
 	waiting := ""
 	if t.Waiting != nil {
-		waiting = fmt.Sprintf("%d rows waiting", *t.Waiting)
+		waiting = diag.Count(*t.Waiting, "row") + " waiting"
 	}
 	return d.Box("relation "+t.Name, page.Box{Kind: "stream table", Of: t.Name, Color: color, Link: link("stream_table", t.Name),
 		Lines: figures(t.Status+", "+t.EffectiveMode, live.Age(t.StalenessSeconds)+" old", waiting)})
@@ -129,7 +130,7 @@ func (d *drawing) outbox(name string, all []live.OutboxStatus) int {
 	b := page.Box{Kind: "outbox", Of: name, Color: weak, Link: link("outbox", name), Lines: figures("not readable", "")}
 	for _, o := range all {
 		if o.Name == name {
-			b.Lines = figures(fmt.Sprintf("%d rows", o.Rows), fmt.Sprintf("%.1f MB, storage %s", float64(o.TotalBytes)/(1<<20), o.Storage))
+			b.Lines = figures(diag.Count(o.Rows, "row"), fmt.Sprintf("%.1f MB, storage %s", float64(o.TotalBytes)/(1<<20), o.Storage))
 			if o.Storage == "ok" {
 				b.Color = good
 			}
@@ -139,7 +140,7 @@ func (d *drawing) outbox(name string, all []live.OutboxStatus) int {
 }
 
 func (d *drawing) group(g live.GroupStatus) int {
-	state, color := fmt.Sprintf("%d of %d consumers alive", g.Healthy, g.Consumers), good
+	state, color := fmt.Sprintf("%d of %s alive", g.Healthy, diag.Count(g.Consumers, "consumer")), good
 	switch {
 	case g.Paused:
 		state, color = "paused", weak
@@ -149,7 +150,7 @@ func (d *drawing) group(g live.GroupStatus) int {
 		color = weak
 	}
 	return d.Box("group "+g.Name, page.Box{Kind: "group", Of: g.Name, Color: color, Link: link("group", g.Name),
-		Lines: figures(state, fmt.Sprintf("%d rows behind", g.Lag), fmt.Sprintf("%d dead letters", g.DeadLetters))})
+		Lines: figures(state, diag.Count(g.Lag, "row")+" behind", diag.Count(g.DeadLetters, "dead letter"))})
 }
 
 // link leads to an object's part of the page.

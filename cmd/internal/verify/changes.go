@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -52,7 +53,7 @@ func (c *changes) filled() string {
 	for _, n := range c.rows {
 		rows += n
 	}
-	return fmt.Sprintf("%d rows in %d tables", rows, len(c.tables))
+	return diag.Count(rows, "row") + " in " + diag.Count(len(c.tables), "table")
 }
 
 // unfilled describes which tables took no row.

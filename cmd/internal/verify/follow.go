@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 // group is the consumer group that verify makes.
@@ -57,7 +59,7 @@ func (v *verifier) followed(ctx context.Context, conn *pgx.Conn, followers []*fo
 		if err == nil {
 			err = f.same(ctx, conn, v)
 		}
-		v.result.add("outbox of "+f.table, fmt.Sprintf("%d rows lead to the same contents", count), err)
+		v.result.add("outbox of "+f.table, fmt.Sprintf("the same contents after %s", diag.Count(count, "row")), err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
@@ -103,7 +104,7 @@ func (v *verifier) streams(ctx context.Context, conn *pgx.Conn, tables []*table)
 			return ctx.Err()
 		}
 	}
-	v.result.add("stream tables", fmt.Sprintf("%d equal to their queries through %d rounds, %d statements; %d comparisons", len(streams), v.Rounds, changes.done, compared), nil)
+	v.result.add("stream tables", fmt.Sprintf("%d, each equal to its query through %s, %s; %s", len(streams), diag.Count(v.Rounds, "round"), diag.Count(changes.done, "statement"), diag.Count(compared, "comparison")), nil)
 	v.followed(ctx, conn, followers)
 	return ctx.Err()
 }
@@ -168,12 +169,12 @@ func (s *stream) compare(ctx context.Context, tx pgx.Tx) error {
 	if err != nil || len(differing) == 0 {
 		return err
 	}
-	text := fmt.Sprintf("stream table %s differs from its query in %d rows", s.ID, differing[0].Of)
+	text := fmt.Sprintf("stream table %s differs from its query in %s", s.ID, diag.Count(differing[0].Of, "row"))
 	for _, d := range differing {
 		if d.N > 0 {
-			text += fmt.Sprintf("\nmissing %d times: %s", d.N, d.Shown)
+			text += fmt.Sprintf("\nmissing %s: %s", diag.Count(d.N, "time"), d.Shown)
 		} else {
-			text += fmt.Sprintf("\ntoo much %d times: %s", -d.N, d.Shown)
+			text += fmt.Sprintf("\ntoo much %s: %s", diag.Count(-d.N, "time"), d.Shown)
 		}
 	}
 	return errors.New(text)

@@ -18,6 +18,7 @@ import (
 	"github.com/pgsluice/sluice/cmd/internal/live"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/diag"
 	"github.com/pgsluice/sluice/ivm/sqltext/ddl"
 )
 
@@ -146,7 +147,7 @@ func (v *verifier) fresh(ctx context.Context) error {
 			v.result.add("install", "", err)
 			return ctx.Err()
 		}
-		v.result.add("install", fmt.Sprintf("%d objects", len(v.Extension.Objects)), nil)
+		v.result.add("install", diag.Count(len(v.Extension.Objects), "object"), nil)
 		if v.catalog, err = snapshot(ctx, conn); err != nil {
 			return err
 		}
@@ -205,9 +206,9 @@ func (v *verifier) sources(ctx context.Context, conn *pgx.Conn) (string, error) 
 		return "", err
 	}
 	if skipped > 0 {
-		return "", notChecked(fmt.Sprintf("%d of %d statements of the DDL failed, the last with: %v", skipped, made+skipped, why))
+		return "", notChecked(fmt.Sprintf("%d of %s of the DDL failed, the last with: %v", skipped, diag.Count(made+skipped, "statement"), why))
 	}
-	return fmt.Sprintf("%d statements", made), nil
+	return diag.Count(made, "statement"), nil
 }
 
 func snapshot(ctx context.Context, conn *pgx.Conn) ([]string, error) {

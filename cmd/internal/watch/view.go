@@ -5,10 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/lipgloss"
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"github.com/mattn/go-runewidth"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/ivm/diag"
 )
 
 const sparkline = 16 // columns of a figure's course
@@ -20,8 +22,15 @@ var (
 	good = lipgloss.NewStyle().Foreground(lipgloss.Color("2"))
 )
 
-// View implements tea.Model: problems first, then a line for each object, those that are not in order before the others. What does not fit is counted.
-func (m *model) View() string {
+// View implements tea.Model. It takes the whole terminal, and gives back what was there.
+func (m *model) View() tea.View {
+	view := tea.NewView(m.text())
+	view.AltScreen = true
+	return view
+}
+
+// text is what is shown: problems first, then a line for each object, those that are not in order before the others. What does not fit is counted.
+func (m *model) text() string {
 	e := m.status.Extension
 	head := []string{bold.Render(m.cut(fmt.Sprintf("%s %s  schema %s  %s", e.Name, e.Version, e.Schema, m.at.Format(time.TimeOnly))))}
 	if m.err != nil {
@@ -35,7 +44,7 @@ func (m *model) View() string {
 	foot := dim.Render(m.cut("q quits"))
 	room := max(1, m.height-len(head)-1)
 	if len(body) > room {
-		body = append(body[:room-1], dim.Render(m.cut(fmt.Sprintf("… %d more lines: a higher terminal, or sluice status", len(body)-room+1))))
+		body = append(body[:room-1], dim.Render(m.cut(fmt.Sprintf("… %s: a higher terminal, or sluice status", diag.Count(len(body)-room+1, "more line")))))
 	}
 	return strings.Join(append(append(head, body...), foot), "\n")
 }
@@ -49,7 +58,7 @@ func (m *model) problems() (lines []string) {
 	most := max(1, m.height/4)
 	for i, p := range all {
 		if i == most {
-			lines = append(lines, red.Render(m.cut(fmt.Sprintf("… and %d more problems", len(all)-most))))
+			lines = append(lines, red.Render(m.cut("… and "+diag.Count(len(all)-most, "more problem"))))
 			break
 		}
 		lines = append(lines, red.Render(m.cut("! "+firstLine(p.Message))), dim.Render(m.cut("  "+firstLine(p.Hint))))
@@ -85,7 +94,7 @@ func (m *model) inboxes() (lines []string) {
 
 func (m *model) outboxes() (lines []string) {
 	for _, o := range m.status.Outboxes {
-		what := fmt.Sprintf("%d rows, %.1f MB, oldest %s", o.Rows, float64(o.TotalBytes)/(1<<20), live.Age(o.OldestAgeSeconds))
+		what := fmt.Sprintf("%s, %.1f MB, oldest %s", diag.Count(o.Rows, "row"), float64(o.TotalBytes)/(1<<20), live.Age(o.OldestAgeSeconds))
 		lines = append(lines, m.object(o.Name, o.Storage, o.Storage == "ok", what, "rows "+o.Name))
 	}
 	return titled("outboxes", lines)
@@ -126,7 +135,7 @@ func (m *model) tasks() (lines []string) {
 		}
 	}
 	if healthy > 0 {
-		lines = append(lines, dim.Render(m.cut(fmt.Sprintf("  %d tasks in order, last run %s ago", healthy, live.Age(latest)))))
+		lines = append(lines, dim.Render(m.cut(fmt.Sprintf("  %s in order, last run %s ago", diag.Count(healthy, "task"), live.Age(latest)))))
 	}
 	return titled("background work", lines)
 }

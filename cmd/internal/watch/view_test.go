@@ -38,7 +38,7 @@ func TestViewFits(t *testing.T) {
 				m.take(look{status: large(objects), at: time.Unix(int64(n), 0)})
 			}
 			m.take(look{err: errors.New("connection refused"), at: time.Unix(70, 0)})
-			view := m.View()
+			view := m.text()
 			lines := strings.Split(view, "\n")
 			if most := max(size[1], len(m.problems())+4); len(lines) > most {
 				t.Errorf("%v, %d objects: %d lines", size, objects, len(lines))
@@ -59,7 +59,7 @@ func TestViewFits(t *testing.T) {
 func TestProblemsFirst(t *testing.T) {
 	m := &model{series: newSeries(), width: 100, height: 50}
 	m.take(look{status: large(3), at: time.Unix(1, 0)})
-	text := ansi.Strip(m.View())
+	text := ansi.Strip(m.text())
 	problem, table, tasks := strings.Index(text, "is critical"), strings.Index(text, "stream tables"), strings.Index(text, "3 tasks in order")
 	if problem < 0 || table < problem || tasks < table || !strings.Contains(text, "retention: division by zero") || strings.Contains(text, "second line") {
 		t.Error(text)

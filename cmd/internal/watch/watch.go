@@ -9,7 +9,7 @@ import (
 	"io"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
 )
@@ -26,7 +26,7 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, rounds int, read func
 	m := &model{read: read, rounds: rounds, series: newSeries(), width: 80, height: 24}
 	m.take(look{status: first, at: time.Now()})
 	// Signals end ctx. If the program handled them, too, one that comes twice would block it for ever.
-	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen()).Run()
+	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(out)).Run()
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (m *model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	switch message := message.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = message.Width, message.Height
-	case tea.KeyMsg:
+	case tea.KeyPressMsg:
 		switch message.String() {
 		case "q", "esc", "ctrl+c":
 			return m, tea.Quit

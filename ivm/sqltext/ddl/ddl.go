@@ -11,7 +11,8 @@ import (
 )
 
 // Definitions reads a script of DDL as pg_dump 14 to 18 or people write it. Statements that say nothing about relations, types, routines
-// or names are skipped, and so are those that the grammar does not know, unless they make or change a relation: these are errors. Offsets
+// or names are skipped, and so are those that the grammar does not know, unless they make or change a relation, or begin with no word of SQL: these are
+// errors. Offsets
 // are bytes into the script.
 func Definitions(script string) ([]Definition, []*sqltext.Error) {
 	spans, open := split(script)
@@ -54,10 +55,11 @@ var relevant = []string{"alter", "comment", "create", "do", "drop", "reset", "se
 
 func (r *reader) statement(s span) {
 	text := r.script[s.start:s.end]
+	r.span, r.text, r.tokens, r.newer = s, text, nil, newer{}
 	if !slices.Contains(relevant, firstWord(text)) {
+		r.misspelled()
 		return
 	}
-	r.span, r.text, r.tokens, r.newer = s, text, nil, newer{}
 	tree, err := sqltext.Parse(text)
 	if r.masked = err != nil; r.masked {
 		tree = r.parseNewer()

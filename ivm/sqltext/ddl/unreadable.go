@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"errors"
+	"fmt"
 
 	pg_query "github.com/pganalyze/pg_query_go/v5"
 
@@ -22,6 +23,14 @@ func (r *reader) unreadable(err error) {
 	r.errors = append(r.errors, &sqltext.Error{Offset: r.pos(problem.Offset), Message: problem.Message})
 }
 
+// misspelled reports a statement whose first word is no keyword: no statement of any version begins so.
+func (r *reader) misspelled() {
+	if tokens := r.scan(); len(tokens) > 0 && tokens[0].Token == pg_query.Token_IDENT {
+		first := r.text[tokens[0].Start:tokens[0].End]
+		r.errors = append(r.errors, &sqltext.Error{Offset: r.pos(int(tokens[0].Start)), Message: fmt.Sprintf("syntax error at or near %q", first)})
+	}
+}
+
 // relation returns the name of the relation that a statement makes or changes, going by its first words: for statements that the grammar
 // does not know. It is false for statements that can be skipped.
 func (r *reader) relation() (name ObjectName, relational bool) {
@@ -31,10 +40,10 @@ func (r *reader) relation() (name ObjectName, relational bool) {
 		case pg_query.Token_TABLE, pg_query.Token_VIEW:
 			rest := tokens[i+1:]
 			return r.relationName(rest), tokens[0].Token == pg_query.Token_CREATE || structural(rest)
-		case pg_query.Token_CREATE, pg_query.Token_ALTER, pg_query.Token_OR, pg_query.Token_REPLACE, pg_query.Token_UNLOGGED, pg_query.Token_FOREIGN,
+		case pg_query.Token_CREATE, pg_query.Token_ALTER, pg_query.Token_DROP, pg_query.Token_OR, pg_query.Token_REPLACE, pg_query.Token_UNLOGGED, pg_query.Token_FOREIGN,
 			pg_query.Token_MATERIALIZED, pg_query.Token_RECURSIVE, pg_query.Token_GLOBAL, pg_query.Token_LOCAL, pg_query.Token_TEMP, pg_query.Token_TEMPORARY:
 		default:
-			return ObjectName{}, false
+			return ObjectName{}, t.Token == pg_query.Token_IDENT // what is made has no keyword: it is misspelled
 		}
 	}
 	return ObjectName{}, false

@@ -10,6 +10,20 @@ end;
 $do$;
 set local search_path = pg_catalog, pg_temp;
 
+do $do$
+begin
+    -- Nobody attaches, and nobody else upgrades, meanwhile.
+    lock table events_internal.pgt_version_history in share row exclusive mode;
+    if not exists (select from events.pgt_extension where version = '1.0.0' and digest = 'fbc641148b32f376396fcac3865c734d') then
+        raise exception using
+            errcode = '55000',
+            message = 'version 1.0.0 of extension events is not installed',
+            detail = (select format('Version %s is, with digest %s.', version, digest) from events.pgt_extension),
+            hint = 'Run the script that removes that version.';
+    end if;
+end;
+$do$;
+
 -- Refuses, before anything is changed, to replace what extension events did not make.
 do $do$
 declare
@@ -27,9 +41,9 @@ begin
             ]::name[], true),
             ('routine', 'events', array[
                 'ack_rows', 'after_restore', 'attach', 'commit_offset', 'consumer_heartbeat', 'consumer_lag', 'create_consumer_group',
-                'detach', 'drop_consumer_group', 'extend_lease', 'leave_group', 'outbox_publish', 'outbox_publish_many', 'outbox_status',
-                'pause_group', 'poll_outbox', 'reject_rows', 'release_rows', 'replay_dead_letters', 'resume_group', 'run', 'seek_offset',
-                'tick', 'tick_once'
+                'detach', 'discard_group_dead_letters', 'drop_consumer_group', 'extend_lease', 'leave_group', 'outbox_publish',
+                'outbox_publish_many', 'outbox_status', 'pause_group', 'poll_outbox', 'reject_rows', 'release_rows', 'replay_dead_letters',
+                'resume_group', 'run', 'seek_offset', 'tick', 'tick_once'
             ]::name[], true)
         ) w (kind, schema_name, names, replaced)
         join pg_catalog.pg_namespace n on n.nspname = w.schema_name
@@ -110,6 +124,7 @@ drop function events.pause_group(text);
 drop function events.consumer_heartbeat(text, text);
 drop function events.seek_offset(text, text, int8);
 drop function events.extend_lease(text, text, int4, int8);
+drop function events.discard_group_dead_letters(text, int8[]);
 drop function events.replay_dead_letters(text, int8[]);
 drop function events.leave_group(text, text);
 drop function events.release_rows(text, text, int8[], "interval", text, int8);
@@ -146,7 +161,7 @@ drop function events.outbox_status(text);
 drop function events.outbox_publish_many(text, jsonb);
 drop function events.outbox_publish(text, text, jsonb, anycompatiblenonarray, jsonb);
 drop function events_internal.pgt_publication(name, regclass, bool);
-drop function events_internal.pgt_outbox_drain(text, int4);
+drop function events_internal.pgt_outbox_drain(text, int4, bool);
 drop function events_internal.pgt_safe_point(text, bool);
 drop function events_internal.pgt_group_state(events.pgt_consumer_groups);
 drop function events_internal.pgt_lease_heads(events.pgt_consumer_groups);

@@ -130,18 +130,26 @@ create table events_internal.pgt_outboxes (
 -- The enabled outboxes, one row each.
 --
 -- full_refresh_due: the next row is the whole stream table, as changes were not written. notified_id: rows up to there were notified.
+-- seen_id, seen_at: the highest id that a tick knew to be drawn, and when. moved_xid: ids that were drawn in another cluster may be drawn
+-- again by transactions up to there; null: none.
 -- advanced_at: when a tick set the sequence from advanced_from to advanced_to, as it was behind; came_late: rows published meanwhile.
+-- last_drained_at: when retention last deleted rows; last_drained_count: how many; null: a whole segment.
 create table events_internal.pgt_outbox_state (
-    outbox_name      text        not null primary key,
-    enabled_at       timestamptz not null default now(),
-    retention_hours  integer,
-    full_refresh_due boolean     not null default true,
-    notified_id      bigint      not null default 0,
-    storage_critical boolean     not null default false,
-    advanced_at      timestamptz,
-    advanced_from    bigint,
-    advanced_to      bigint,
-    came_late        bigint
+    outbox_name        text        not null primary key,
+    enabled_at         timestamptz not null default now(),
+    retention_hours    integer,
+    full_refresh_due   boolean     not null default true,
+    notified_id        bigint      not null default 0,
+    seen_id            bigint      not null default 0,
+    seen_at            timestamptz not null default '-infinity',
+    moved_xid          xid8,
+    storage_critical   boolean     not null default false,
+    advanced_at        timestamptz,
+    advanced_from      bigint,
+    advanced_to        bigint,
+    came_late          bigint,
+    last_drained_at    timestamptz,
+    last_drained_count bigint
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
 -- The enabled outboxes of extension events.
@@ -150,7 +158,7 @@ select o.outbox_name, o.kind, o.stream_table, o.pgt_name, o.pgt_id, o.immediate,
        o.delta_rows_table_name, o.latest_view_name, o.ordering_key, s.enabled_at,
        coalesce(make_interval(hours => s.retention_hours), o.retention) as retention, -- null: setting outbox_retention_hours
        o.inline_threshold_rows, o.on_full_refresh, o.idle_after, o.idle_policy, s.advanced_at, s.advanced_from, s.advanced_to,
-       s.came_late
+       s.came_late, s.seen_id, s.last_drained_at, s.last_drained_count
 from events_internal.pgt_outboxes o
 join events_internal.pgt_outbox_state s on s.outbox_name = o.outbox_name;
 comment on view events.pgt_outbox_config is 'The enabled outboxes of extension events. (Sluice: events in events)';
@@ -644,9 +652,11 @@ as $function$
 $function$;
 
 -- Deletes one batch of an outbox: rows past their retention that every group has committed. Returns how many.
--- Reads pgt_outbox_config, pgt_lease_log, pgt_consumer_dead_letters; deletes from the outbox, pgt_consumer_claim_check_acks.
+-- Reads pgt_outbox_config, pgt_lease_log, pgt_consumer_dead_letters; deletes from the outbox, pgt_consumer_claim_check_acks; notes it in
+-- pgt_outbox_state.
+-- p_continues: a batch before it was of the same pass.
 -- Keeps dead letters, unless setting outbox_force_retention is on.
-create function events_internal.pgt_outbox_drain(p_outbox text, p_batch_size integer)
+create function events_internal.pgt_outbox_drain(p_outbox text, p_batch_size integer, p_continues boolean default false)
     returns bigint
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -712,6 +722,9 @@ begin
     end case;
     execute format('delete from %s e where e.id = any ($1)', v_table) using v_ids;
     get diagnostics v_count = row_count;
+    update events_internal.pgt_outbox_state s
+    set last_drained_at = clock_timestamp(), last_drained_count = v_count + case when p_continues then s.last_drained_count else 0 end
+    where s.outbox_name = p_outbox and v_count > 0;
     delete from events.pgt_consumer_claim_check_acks a where a.outbox_name = p_outbox and a.outbox_id = any (v_ids);
     return v_count;
 end;
@@ -844,7 +857,8 @@ comment on function events.outbox_publish_many(text, jsonb) is 'Publishes events
 create function events.outbox_status(p_name text default null)
     returns table (
         pgt_name text, outbox_table text, enabled_at timestamptz, retention_hours numeric, row_count bigint, oldest_row_at timestamptz,
-        newest_row_at timestamptz, total_bytes bigint, claim_check_pending_count bigint, storage_status text
+        newest_row_at timestamptz, total_bytes bigint, claim_check_pending_count bigint, storage_status text,
+        last_drained_at timestamptz, last_drained_count bigint
     )
     language plpgsql
     stable
@@ -854,12 +868,13 @@ declare
     v_name  text := case when p_name is not null then events_internal.pgt_outbox_name(p_name) end;
     v_table regclass;
 begin
-    for pgt_name, v_table, outbox_table, enabled_at, retention_hours, total_bytes, storage_status in
+    for pgt_name, v_table, outbox_table, enabled_at, retention_hours, total_bytes, storage_status, last_drained_at, last_drained_count in
         select coalesce(c.pgt_name, c.outbox_name), t.name::regclass, t.name, c.enabled_at,
                coalesce(trim_scale(extract(epoch from c.retention)::numeric / 3600),
                    (select s.value from events_internal.pgt_setting('outbox_retention_hours') s)::numeric),
                z.bytes, case when z.bytes > (select s.value from events_internal.pgt_setting('outbox_storage_critical_mb') s)::bigint *
-                   1024 * 1024 then 'degraded' else 'ok' end
+                   1024 * 1024 then 'degraded' else 'ok' end,
+               c.last_drained_at, c.last_drained_count
         from events.pgt_outbox_config c
         cross join lateral (select format('%I.%I', c.outbox_schema, c.outbox_table_name) as name) t
         cross join lateral (
@@ -892,7 +907,7 @@ declare
     v_most   bigint := (select s.value from events_internal.pgt_setting('outbox_storage_critical_mb') s)::bigint * 1024 * 1024;
 begin
     for v_outbox in
-        select c.outbox_name, c.outbox_table_name, z.bytes, n.last_id, n.last_id > s.notified_id as has_news,
+        select c.outbox_name, c.outbox_table_name, z.bytes, i.drawn_id, n.last_id, n.last_id > s.notified_id as has_news,
                z.bytes > v_most as is_critical, s.storage_critical as was_critical
         from events_internal.pgt_outboxes c
         join events_internal.pgt_outbox_state s on s.outbox_name = c.outbox_name
@@ -904,11 +919,13 @@ begin
         where n.nspname = c.outbox_schema
         ) z
         cross join lateral (select case when c.kind = 'event' or c.immediate then i.last_id end as last_id) n
-        where s.storage_critical <> (z.bytes > v_most) or n.last_id > s.notified_id
+        where s.storage_critical <> (z.bytes > v_most) or n.last_id > s.notified_id or i.drawn_id > s.seen_id and s.moved_xid is null
         for update of s skip locked
     loop
         update events_internal.pgt_outbox_state s
-        set notified_id = greatest(s.notified_id, v_outbox.last_id), storage_critical = v_outbox.is_critical
+        set notified_id = greatest(s.notified_id, v_outbox.last_id), storage_critical = v_outbox.is_critical,
+            seen_id = case when s.moved_xid is null then greatest(s.seen_id, v_outbox.drawn_id) else s.seen_id end,
+            seen_at = case when s.moved_xid is null and v_outbox.drawn_id > s.seen_id then clock_timestamp() else s.seen_at end
         where s.outbox_name = v_outbox.outbox_name;
         if v_outbox.has_news then
             perform pg_notify('pgtrickle_outbox_new', v_outbox.outbox_table_name);
@@ -1259,7 +1276,7 @@ begin
         attempts := v_lease.attempts + 1;
         if attempts > p_group.max_attempts then
             perform events_internal.pgt_dead_letter(
-                p_group, v_lease.ids, v_lease.consumer_id, v_lease.attempts, format('not committed in %s attempts', v_lease.attempts)
+                p_group, v_lease.ids, v_lease.consumer_id, v_lease.attempts, format('not committed; attempts: %s', v_lease.attempts)
             );
         else
             ids := events_internal.pgt_outbox_visible(p_group.outbox_name, v_lease.ids * v_before, case when v_lease.attempts >=
@@ -1503,7 +1520,12 @@ begin
     if ids is not null then
         return;
     end if;
-    select w.water, w.apart into v_water from events_internal.pgt_watermark(p_group, p_now, p_batch_size) w;
+    -- Nothing new while the sequence is behind what a tick has seen, after a failover: what the next one gives back comes first.
+    select case when i.drawn_id >= s.seen_id then w.water else 0 end as water, w.apart into v_water
+    from events_internal.pgt_watermark(p_group, p_now, p_batch_size) w
+    cross join events.pgt_outbox_config s
+    cross join lateral events_internal.pgt_outbox_ids(p_group.outbox_name) i
+    where s.outbox_name = p_group.outbox_name;
 
     for v_step in 1..16 loop
         v_lane := ((v_first + v_step) % 16 + 1)::smallint;
@@ -1803,7 +1825,7 @@ begin
         v_rest := '{}';
         if v_passed.attempts > p_group.max_attempts then
             perform events_internal.pgt_dead_letter(
-                p_group, v_passed.ids, null, v_passed.attempts - 1, format('not committed in %s attempts', v_passed.attempts - 1)
+                p_group, v_passed.ids, null, v_passed.attempts - 1, format('not committed; attempts: %s', v_passed.attempts - 1)
             );
         else
             v_ids := events_internal.pgt_outbox_visible(p_group.outbox_name, v_passed.ids, v_left);
@@ -2359,7 +2381,7 @@ comment on function events.reject_rows(text, text, int8[], text, int8) is 'Makes
 -- Writes pgt_lease_log, pgt_consumer_dead_letters. LeaseLost as in ack_rows.
 --
 -- With p_error it was an attempt; rows that had all their attempts become dead letters. Of an ordered outbox all that the consumer holds
--- behind a row in its lane is given back with it. Polls of the group wait until the transaction ends.
+-- behind a row in its lane is given back with it, which was no attempt. Polls of the group wait until the transaction ends.
 create function events.release_rows(
     p_group text, p_consumer text, p_ids bigint[] default null, p_delay interval default '0', p_error text default null,
     p_lease_id bigint default null
@@ -2370,6 +2392,8 @@ create function events.release_rows(
 as $function$
 declare
     v_group events.pgt_consumer_groups := events_internal.pgt_group(p_group, p_consumer, 'release_rows');
+    v_given int8multirange;
+    v_back  int8multirange;
     v_rows  record;
     v_count bigint := 0::bigint;
 begin
@@ -2379,20 +2403,37 @@ begin
             hint = 'Give the time after which the rows are granted again.';
     end if;
     perform events_internal.pgt_lock_group(v_group.group_no, p_group);
-    for v_rows in select t.* from events_internal.pgt_take_rows(v_group, p_consumer, p_ids, p_lease_id, false) t loop
-        v_count := v_count + events_internal.pgt_count_ids(v_rows.ids);
+    v_given := (
+        select coalesce(range_agg(int8range(i.id, i.id, '[]')), '{}')
+        from unnest(p_ids) i (id)
+        where i.id < 9223372036854775807
+        having p_ids is not null and p_error is not null -- no attempt of any: they stay together
+    );
+    for v_rows in
+        select t.lane, t.attempts, t.ids as taken, t.ids * coalesce(v_given, t.ids) as ids, t.ids - coalesce(v_given, t.ids) as behind
+        from events_internal.pgt_take_rows(v_group, p_consumer, p_ids, p_lease_id, false) t
+    loop
+        v_count := v_count + events_internal.pgt_count_ids(v_rows.taken);
+        v_back := v_rows.ids;
         if p_error is not null and v_rows.attempts >= v_group.max_attempts then
             perform events_internal.pgt_dead_letter(v_group, v_rows.ids, p_consumer, v_rows.attempts, p_error);
-            continue;
+            v_back := '{}';
         end if;
         insert into events_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids, until, attempts)
-        select h.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', v_rows.ids,
-               case when p_delay > interval '0' then clock_timestamp() + p_delay else '-infinity' end,
-               v_rows.attempts - (p_error is null)::integer
-        from events_internal.pgt_lease_log h
-        where h.group_no = v_group.group_no and h.lane = v_rows.lane
-        order by h.no desc
-        limit 1;
+        select h.group_no, h.lane, h.no + b.no, h.cur, h.floor_no, 'leased', b.ids, b.until, b.attempts
+        from (
+            select l.group_no, l.lane, l.no, l.cur, l.floor_no
+            from events_internal.pgt_lease_log l
+            where l.group_no = v_group.group_no and l.lane = v_rows.lane
+            order by l.no desc
+            limit 1
+        ) h
+        cross join (
+            values (1, v_back, case when p_delay > interval '0' then clock_timestamp() + p_delay else '-infinity' end,
+                    v_rows.attempts - (p_error is null)::integer),
+                   (2, v_rows.behind, '-infinity', v_rows.attempts - 1)
+        ) b (no, ids, until, attempts)
+        where not isempty(b.ids);
     end loop;
     return v_count;
 end;
@@ -2440,6 +2481,23 @@ begin
 end;
 $function$;
 comment on function events.replay_dead_letters(text, int8[]) is 'Gives dead letters back to their group. (Sluice: events in events)';
+
+-- Deletes dead letters of a group: those of p_ids, or all. Returns how many. Writes pgt_consumer_dead_letters.
+create function events.discard_group_dead_letters(p_group text, p_ids bigint[] default null)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_count bigint;
+begin
+    perform events_internal.pgt_group(p_group, p_function => 'discard_group_dead_letters');
+    delete from events.pgt_consumer_dead_letters d where d.group_name = p_group and (p_ids is null or d.id = any (p_ids));
+    get diagnostics v_count = row_count;
+    return v_count;
+end;
+$function$;
+comment on function events.discard_group_dead_letters(text, int8[]) is 'Deletes dead letters of a group. (Sluice: events in events)';
 
 -- Extends all leases of a consumer: to now plus the extension, never to an earlier time. Returns that time, or now if it has no lease.
 -- Writes pgt_lease_log. With p_lease_id, which poll_outbox returned, LeaseLost if that lease was lost.
@@ -2574,7 +2632,7 @@ from (
         from events_internal.pgt_lease_log l
         where l.consumer_id is not null
         union all
-        select k.group_no, k.consumer_id, null, null, greatest(k.heartbeat_at, k.registered_at), true
+        select k.group_no, k.consumer_id, null as committed_id, null as committed_at, greatest(k.heartbeat_at, k.registered_at), true
         from events_internal.pgt_consumers k
     ) x
     group by x.group_no, x.consumer_id
@@ -2815,14 +2873,18 @@ declare
     v_outbox record;
     v_group  events.pgt_consumer_groups;
     v_ids    int8multirange;
-    v_since  timestamptz;
+    v_upto   bigint; -- ids up to there may have come late; null: none
+    v_passed bigint;
+    v_since  timestamptz; -- the group had passed them
     v_rows   bigint;
     v_drawn  bigint;
     v_used   bigint;
 begin
     for v_outbox in
-        select o.outbox_name, t.name, q.seqrelid::regclass as ids, q.seqcache, i.drawn_id, greatest(i.last_id, g.cur) as used_id
+        select o.outbox_name, t.name, q.seqrelid::regclass as ids, q.seqcache, i.drawn_id, greatest(i.last_id, g.cur) as used_id,
+            s.seen_id, s.seen_at, s.moved_xid
         from events_internal.pgt_outboxes o
+        left join events_internal.pgt_outbox_state s on s.outbox_name = o.outbox_name
         cross join lateral (select to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)) as name) t
         join pg_sequence q on q.seqrelid = pg_get_serial_sequence(t.name::text, 'id')::regclass
         cross join lateral events_internal.pgt_outbox_ids(o.outbox_name) i
@@ -2833,45 +2895,59 @@ begin
             where c.outbox_name = o.outbox_name and h.lane = 0
               and h.cur < 4611686018427387904 -- a seek to the last number, which was taken as it was, would exhaust the sequence
         ) g
-        where q.seqcache > 1 or i.drawn_id < greatest(i.last_id, g.cur)
+        where q.seqcache > 1 or i.drawn_id < greatest(i.last_id, g.cur) or s.moved_xid < pg_snapshot_xmin(pg_current_snapshot())
     loop
         begin
-            execute format('lock table %s in share row exclusive mode', v_outbox.name); -- publishers end first
+            if v_outbox.seqcache > 1 or v_outbox.drawn_id < v_outbox.used_id then
+                execute format('lock table %s in share row exclusive mode', v_outbox.name); -- publishers end first
+            end if;
             if v_outbox.seqcache > 1 then
                 execute format('alter sequence %s cache 1', v_outbox.ids);
             end if;
-            select i.drawn_id, greatest(i.last_id, v_outbox.used_id) into v_drawn, v_used
+            select i.drawn_id, greatest(i.drawn_id, i.last_id, v_outbox.used_id) into v_drawn, v_used
             from events_internal.pgt_outbox_ids(v_outbox.outbox_name) i;
+            -- Events with ids that a group had passed before they were published come to it after all. Where publishers have drawn past the
+            -- used ids, these are ids that a tick of the other cluster has seen, and who drew them has ended.
+            v_upto := case when v_drawn < v_used then v_drawn when v_outbox.moved_xid is not null then v_outbox.seen_id end;
             v_rows := 0;
-            if v_drawn < v_used then
-                for v_group in select c.* from events.pgt_consumer_groups c where c.outbox_name = v_outbox.outbox_name order by c.group_no
-                    loop
-                    -- Events with ids that the group had passed before they were published come to it after all.
-                    perform events_internal.pgt_lock_group(v_group.group_no, v_group.group_name);
-                    select min(l.leased_at) into v_since
+            for v_group in select c.* from events.pgt_consumer_groups c where c.outbox_name = v_outbox.outbox_name and v_upto > 0 order by
+                c.group_no loop
+                perform events_internal.pgt_lock_group(v_group.group_no, v_group.group_name);
+                select p.id, min(l.leased_at) filter (where l.cur >= p.id) into v_passed, v_since
+                from (select least(max(l.cur), v_upto) as id from events_internal.pgt_lease_log l where l.group_no = v_group.group_no and
+                    l.lane = 0) p
+                join events_internal.pgt_lease_log l on l.group_no = v_group.group_no and l.lane = 0
+                group by p.id;
+                execute format($sql$
+                    select range_agg(int8range(e.id, e.id, '[]'))
+                    from %s e
+                    where e.id <= $1 and e.created_at > greatest($2, case when e.id <= $3 then $4 end)
+                    $sql$, v_outbox.name)
+                into v_ids
+                using v_passed, v_since, v_outbox.seen_id, v_outbox.seen_at;
+                v_ids := v_ids - coalesce((
+                    select range_agg(r)
                     from events_internal.pgt_lease_log l
-                    where l.group_no = v_group.group_no and l.lane = 0 and l.cur >= v_drawn;
-                    execute format('select range_agg(int8range(e.id, e.id, ''[]'')) from %s e where e.id <= $1 and e.created_at > $2',
-                        v_outbox.name)
-                    into v_ids
-                    using v_drawn, v_since;
-                    v_ids := v_ids - coalesce((
-                        select range_agg(r)
-                        from events_internal.pgt_lease_log l
-                        cross join lateral unnest(l.ids) r
-                        where l.group_no = v_group.group_no and l.state <> 'done'
-                    ), '{}');
-                    continue when v_ids is null or isempty(v_ids);
-                    delete from events.pgt_consumer_claim_check_acks a where a.group_name = v_group.group_name and v_ids @> a.outbox_id;
-                    perform events_internal.pgt_give_back(v_group, v_ids);
-                    v_rows := greatest(v_rows, events_internal.pgt_count_ids(v_ids));
-                end loop;
-                perform setval(v_outbox.ids, v_used);
+                    cross join lateral unnest(l.ids) r
+                    where l.group_no = v_group.group_no and l.state <> 'done'
+                ), '{}');
+                continue when v_ids is null or isempty(v_ids);
+                delete from events.pgt_consumer_claim_check_acks a where a.group_name = v_group.group_name and v_ids @> a.outbox_id;
+                perform events_internal.pgt_give_back(v_group, v_ids);
+                v_rows := greatest(v_rows, events_internal.pgt_count_ids(v_ids));
+            end loop;
+            update events_internal.pgt_outbox_state s
+            set moved_xid = null, seen_at = clock_timestamp()
+            where s.outbox_name = v_outbox.outbox_name and v_upto is not null;
+            continue when v_upto is not null and v_drawn = v_used and v_rows = 0 and v_outbox.seqcache = 1;
+            if v_upto is not null then
+                perform setval(v_outbox.ids, v_used) where v_drawn < v_used;
                 update events_internal.pgt_outbox_state s
-                set advanced_at = clock_timestamp(), advanced_from = v_drawn, advanced_to = v_used, came_late = v_rows
+                set advanced_at = s.seen_at, advanced_from = v_drawn, advanced_to = v_used, came_late = v_rows
                 where s.outbox_name = v_outbox.outbox_name;
             end if;
         exception when lock_not_available then
+            update events_internal.pgt_outbox_state s set moved_xid = pg_current_xact_id() where s.outbox_name = v_outbox.outbox_name;
             continue;
         end;
         perform pg_notify('pg_trickle_alert', jsonb_build_object(
@@ -2979,6 +3055,7 @@ begin
     update events_internal.pgt_lease_log l
     set xids = null, vxids = null, until = '-infinity'
     where l.state in ('gap', 'held');
+    update events_internal.pgt_outbox_state s set moved_xid = pg_current_xact_id();
     update events_internal.pgt_version_history h
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
@@ -3089,13 +3166,13 @@ declare
     v_interval interval;
     v_rows     bigint;
 begin
-    call events_internal.pgt_commit(p_commits);
+    call events_internal.pgt_commit(p_commits /* in a transaction, select tick_once() instead */); -- shown as the error's CONTEXT
     perform events_internal.pgt_check_origin();
     call events_internal.pgt_commit(p_commits);
     if events_internal.pgt_take_task('consumer groups', '0') then
         begin
-            perform events_internal.pgt_watch_outboxes();
             perform events_internal.pgt_watch_sequences();
+            perform events_internal.pgt_watch_outboxes();
             perform events_internal.pgt_watch_consumers();
             perform events_internal.pgt_trim_leases();
         exception when others then
@@ -3113,7 +3190,7 @@ begin
             for v_round in 1..v_rounds loop
                 call events_internal.pgt_commit(p_commits);
                 begin
-                    v_rows := events_internal.pgt_outbox_drain(v_name, v_batch);
+                    v_rows := events_internal.pgt_outbox_drain(v_name, v_batch, v_round operator(pg_catalog.>) 1);
                 exception when others then
                     v_rows := 0;
                     perform events_internal.pgt_note_error(v_task, pg_catalog.concat('outbox ', v_name), sqlerrm);
@@ -3311,7 +3388,7 @@ insert into events_internal.pgt_outboxes (
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');
 insert into events.pgt_extension (name, version, digest, flavour)
-values ('events', '1.0.0', '0790e4861b627043593f9d2508115a95', 'plain');
+values ('events', '1.0.0', 'fbc641148b32f376396fcac3865c734d', 'plain');
 select events.attach();
 
 do $do$

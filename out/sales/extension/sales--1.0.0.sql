@@ -837,7 +837,7 @@ as $function$
 begin
     if p_reason is not null or p_unfound <> 0 then
         raise exception using errcode = 'SLR01',
-            message = coalesce(p_reason, format('stream table %s is out of sync: %s rows to delete were not found', p_stream_table,
+            message = coalesce(p_reason, format('stream table %s is out of sync: rows to delete that were not found: %s', p_stream_table,
                 p_unfound)),
             hint = case when p_reason is null then 'Something else wrote to it, or a source changed without its triggers.' else '' end;
     end if;
@@ -3082,7 +3082,7 @@ as $procedure$
 declare
     v_table    pg_catalog.text;
 begin
-    call sales_internal.pgt_commit(p_commits);
+    call sales_internal.pgt_commit(p_commits /* in a transaction, select tick_once() instead */); -- shown as the error's CONTEXT
     perform sales_internal.pgt_check_origin();
     call sales_internal.pgt_commit(p_commits);
     if p_commits then
@@ -3997,7 +3997,7 @@ insert into sales_internal.pgt_stream_table_config (
         'amount'], 'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
         array['create unique index large_orders_key on sales_internal.large_orders_rows (order_id)'],
     '{}', 'select r.order_id, r.customer_id, r.status, r.amount from sales_internal.large_orders_rows r cross join (select) read_only '
-        'where sales_internal.checked_filled(''sales.large_orders'', ''sales_internal.large_orders_rows''::regclass)', '{}', 
+        'where sales_internal.checked_filled(''sales.large_orders'', ''sales_internal.large_orders_rows''::regclass)', '{}',
     'SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150',
@@ -4233,7 +4233,7 @@ from d1
     '{}', 'select r.status, r.__n as orders, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > '
         '0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end '
         'end as amount from sales_internal.orders_by_status_rows r cross join (select) read_only where '
-        'sales_internal.checked_filled(''sales.orders_by_status'', ''sales_internal.orders_by_status_rows''::regclass)', '{}', 
+        'sales_internal.checked_filled(''sales.orders_by_status'', ''sales_internal.orders_by_status_rows''::regclass)', '{}',
     'SELECT status, count(*) AS orders, sum(amount) AS amount
 FROM orders
 GROUP BY status',
@@ -4589,7 +4589,7 @@ from d1
         'mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' '
         'else ''Infinity'' end end as paid, r.__max4 as last_paid_at from sales_internal.customer_payments_rows r cross join (select) '
         'read_only where sales_internal.checked_filled(''sales.customer_payments'', ''sales_internal.customer_payments_rows''::regclass)',
-        '{}', 
+        '{}',
     'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
@@ -4792,7 +4792,7 @@ insert into sales_internal.pgt_stream_table_config (
         'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
         array['create index best_customers_hash on sales_internal.best_customers_rows (__hash)'],
     '{}', 'select r.customer_id, r.name, r.paid from sales_internal.best_customers_rows r cross join pg_catalog.generate_series(1, '
-        'r.__mult) where sales_internal.checked_filled(''sales.best_customers'', ''sales_internal.best_customers_rows''::regclass)', '{}', 
+        'r.__mult) where sales_internal.checked_filled(''sales.best_customers'', ''sales_internal.best_customers_rows''::regclass)', '{}',
     'SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500',
@@ -4819,7 +4819,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '79d7290d294b51a91ddf740ba9063021', 'extension');
+values ('sales', '1.0.0', '67b73aaf0a5708edb55fc3ef1c08d1ce', 'extension');
 
 do $do$
 begin

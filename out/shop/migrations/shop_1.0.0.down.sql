@@ -10,6 +10,20 @@ end;
 $do$;
 set local search_path = pg_catalog, pg_temp;
 
+do $do$
+begin
+    -- Nobody attaches, and nobody else upgrades, meanwhile.
+    lock table pgtrickle_internal.pgt_version_history in share row exclusive mode;
+    if not exists (select from pgtrickle.pgt_extension where version = '1.0.0' and digest = 'f8e29df0e34ddd89710d8f6b3bb13866') then
+        raise exception using
+            errcode = '55000',
+            message = 'version 1.0.0 of extension shop is not installed',
+            detail = (select format('Version %s is, with digest %s.', version, digest) from pgtrickle.pgt_extension),
+            hint = 'Run the script that removes that version.';
+    end if;
+end;
+$do$;
+
 -- Refuses, before anything is changed, to replace what extension shop did not make.
 do $do$
 declare

@@ -111,7 +111,7 @@ create table pgtrickle.pgt_inbox_config (
     inbox_table           name        not null,
     is_managed            boolean     not null,
     id_column             name        not null,
-    event_type_column     name        not null,
+    event_type_column     name, -- null: the table has none
     processed_at_column   name        not null,
     retry_count_column    name        not null,
     error_column          name        not null,
@@ -349,15 +349,14 @@ declare
     v_is_none  boolean;
 begin
     -- The message's own sequence, or one whose message has changed. It is no attempt if the lock is this claim's own, as the row was
-    -- changed meanwhile and read again; while all sequences count others, this message is counted later.
+    -- changed meanwhile and read again, or of who changed it last; while all sequences count others, this message is counted later.
     execute format($sql$
         select s.slot, m.version, case s.version when m.version then s.attempts + 1 else 1 end,
-               m.locker = $4 or (o.ctid is not null and s.version <> m.version)
+               $4 in (m.locker, m.made) or (o.ctid is not null and s.version <> m.version)
         from (
-            select i.locker, ((i.place[0]::bigint & 1073741823) << 21) | (i.place[1]::bigint << 10) | (i.xmin_end & 1023) as version
-            from (
-                select i.xmax as locker, i.xmin::text::bigint as xmin_end, i.ctid::text::point as place from %1$s i where i.event_id = $1
-            ) i
+            select i.locker, i.made, ((i.place[0]::bigint & 1073741823) << 21) | (i.place[1]::bigint << 10) | (i.xmin_end & 1023) as version
+            from (select i.xmax as locker, i.xmin as made, i.xmin::text::bigint as xmin_end, i.ctid::text::point as place
+                  from %1$s i where i.event_id = $1) i
         ) m
         cross join (
             select s.slot, v.value, v.value >> 12 as version, (v.value >> 10) & 3 as counted, v.value & 1023 as attempts,
@@ -388,7 +387,7 @@ begin
 end;
 $function$;
 
--- Recomputes all that is derived from an inbox from its messages, with writers kept out.
+-- Recomputes what is derived from an inbox, with writers kept out. Attempts begin anew: places of rows may be others' by now.
 -- Reads the inbox; writes pgt_inbox_deltas, pgt_inbox_retry_queue, pgt_inbox_dead, pgt_inbox_progress, its sequences.
 create function pgtrickle_internal.pgt_inbox_rebuild(p_inbox text)
     returns void
@@ -439,7 +438,7 @@ begin
         $sql$, v_table, case when v_inbox.has_delay then 'i.available_at' else 'null::timestamptz' end)
     using p_inbox, v_counted, v_inbox.max_retries;
     insert into pgtrickle_internal.pgt_inbox_progress (inbox_name, counted_at) values (p_inbox, v_counted);
-    perform setval(format('%I.%I', 'pgtrickle_internal', v_inbox.claim_cursor)::regclass, 0, false);
+    perform setval(format('%I.%I', 'pgtrickle_internal', s)::regclass, 0, false) from unnest(v_inbox.claim_cursor || v_inbox.attempts) s;
 end;
 $function$;
 
@@ -1528,7 +1527,7 @@ end;
 $function$;
 comment on function pgtrickle.inbox_mark_processed(text, text[], int8) is 'Marks messages as processed. (Sluice: shop in pgtrickle)';
 
--- Counts a failure of a message: keeps 1000 characters of its error, and returns the failures so far.
+-- Counts a failure of a message: keeps 1000 characters of its error, or those that its column takes, and returns the failures so far.
 -- Writes the inbox, pgt_inbox_leases. With p_lease_id, which inbox_claim_lease returned, LeaseLost if that lease of the message is lost.
 create function pgtrickle.inbox_mark_failed(p_inbox text, p_event_id text, p_error text, p_lease_id bigint default null)
     returns integer
@@ -1538,9 +1537,13 @@ as $function$
 declare
     v_failures integer;
 begin
-    -- Never waits: after a rollback another worker may have claimed the message, and then decides on it.
+    -- Never waits, but for a lease that runs: after a rollback another worker may have claimed the message, and then decides on it.
     case p_inbox
         when 'order_events' then
+            if p_lease_id is not null then -- a claim that began before the lease may have locked the message, and keep it so until it ends
+                perform from pgtrickle.order_events i where i.event_id = p_event_id and i.available_at > clock_timestamp() for no key
+                    update;
+            end if;
             update pgtrickle.order_events i
             set retry_count = i.retry_count + 1,
                 error = left(p_error, 1000),
@@ -1558,6 +1561,9 @@ begin
             )
             returning i.retry_count into v_failures;
         when 'payments' then
+            if p_lease_id is not null then -- a claim that began before the lease may have locked the message, and keep it so until it ends
+                perform from pgtrickle.payments i where i.event_id = p_event_id and i.available_at > clock_timestamp() for no key update;
+            end if;
             update pgtrickle.payments i
             set retry_count = i.retry_count + 1,
                 error = left(p_error, 1000),
@@ -2311,7 +2317,7 @@ declare
     v_interval interval;
     v_rows     bigint;
 begin
-    call pgtrickle_internal.pgt_commit(p_commits);
+    call pgtrickle_internal.pgt_commit(p_commits /* in a transaction, select tick_once() instead */); -- shown as the error's CONTEXT
     perform pgtrickle_internal.pgt_check_origin();
     call pgtrickle_internal.pgt_commit(p_commits);
     if (select s.value from pgtrickle_internal.pgt_setting('inbox_enabled') s) operator(pg_catalog.<>) 'on' then
@@ -2499,13 +2505,14 @@ begin
            exists (
                select
                from (
-                   select i.received_at, i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
+                   select i.received_at, i.event_id, i.processed_at, i.retry_count, i.xmin, i.xmax, i.available_at
                    from pgtrickle.order_events i
-                   where i.received_at >= k.low_watermark and i.received_at < k.cursor_at
+                   where i.received_at >= k.low_watermark and i.received_at <= k.cursor_at
                    order by i.received_at, i.event_id
                    limit 8
                ) i
-               where i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
+               where (i.received_at < k.cursor_at or i.xmax not in ('0'::xid, i.xmin)) -- of those at the cursor only what was claimed
+                 and i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
                  and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
                  and (
                      select true
@@ -2861,13 +2868,14 @@ begin
            exists (
                select
                from (
-                   select i.received_at, i.event_id, i.processed_at, i.retry_count, i.xmax, i.available_at
+                   select i.received_at, i.event_id, i.processed_at, i.retry_count, i.xmin, i.xmax, i.available_at
                    from pgtrickle.payments i
-                   where i.received_at >= k.low_watermark and i.received_at < k.cursor_at
+                   where i.received_at >= k.low_watermark and i.received_at <= k.cursor_at
                    order by i.received_at, i.event_id
                    limit 8
                ) i
-               where i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
+               where (i.received_at < k.cursor_at or i.xmax not in ('0'::xid, i.xmin)) -- of those at the cursor only what was claimed
+                 and i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
                  and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
                  and (
                      select true
@@ -3108,7 +3116,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'cac340c300dbb685e65f40e7870915bb', 'plain');
+values ('shop', '1.0.0', 'f8e29df0e34ddd89710d8f6b3bb13866', 'plain');
 select pgtrickle.attach();
 
 do $do$

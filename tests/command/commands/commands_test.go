@@ -71,23 +71,6 @@ func TestDryRunIsTheWhole(t *testing.T) {
 	}
 }
 
-// Two that apply at once take turns: one installs, the other finds it done.
-func TestApplyTwiceAtOnce(t *testing.T) {
-	db := pgtest.DB(t)
-	said := make(chan string)
-	for range 2 {
-		go func() {
-			var out, talk bytes.Buffer
-			commandtest.Main([]string{"apply", "-f", installed.Shop(), "--dsn", db.DSN()}, strings.NewReader(""), &out, &talk)
-			said <- talk.String()
-		}()
-	}
-	both := <-said + <-said
-	if strings.Count(both, "installed already") != 1 || strings.Count(both, "\n") != 2 {
-		t.Fatalf("they say:\n%s", both)
-	}
-}
-
 // Two schedulers share the work of one database, survive the loss of their connections, and end on a signal.
 func TestRun(t *testing.T) {
 	db := installed.ShopDB(t)

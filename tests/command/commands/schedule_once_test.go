@@ -2,7 +2,7 @@ package commands
 
 import (
 	"context"
-	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -21,10 +21,10 @@ func TestProblemToldOnce(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	var running sync.WaitGroup
 	running.Go(func() {
-		err := commandtest.Scheduler{DSN: db.DSN(), Schema: "pgtrickle", Every: 10 * time.Millisecond, Log: func(format string, args ...any) {
+		err := commandtest.Scheduler{DSN: db.DSN(), Schema: "pgtrickle", Every: 10 * time.Millisecond, Log: func(_ slog.Level, message string) {
 			mu.Lock()
 			defer mu.Unlock()
-			said = append(said, fmt.Sprintf(format, args...))
+			said = append(said, message)
 		}}.Run(ctx)
 		if err != nil {
 			t.Error(err)

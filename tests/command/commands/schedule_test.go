@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -14,6 +15,6 @@ func schedule(t *testing.T, db *pgtest.Database) error {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	return commandtest.Scheduler{
-		DSN: db.DSN("application_name=scheduler"), Schema: "pgtrickle", Every: 50 * time.Millisecond, Log: t.Logf,
+		DSN: db.DSN("application_name=scheduler"), Schema: "pgtrickle", Every: 50 * time.Millisecond, Log: func(level slog.Level, message string) { t.Log(level, message) },
 	}.Run(ctx)
 }

@@ -65,7 +65,7 @@ func TestTour(t *testing.T) {
 	}
 	for _, want := range []string{
 		"extension app 0.1.0 installed\n", "extension app 0.1.0 is installed already, nothing to do\n", "extension app 0.1.0 changed under its number, which was not released\n",
-		"order_events", "public.revenue", "sluice run: app: ticks in schema pgtrickle every 1s\n",
+		"order_events", "public.revenue", `level=INFO msg="ticks in schema pgtrickle every 1s" extension=app`,
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("nothing says %q in\n%s", want, text)

@@ -39,7 +39,7 @@ func TestReads(t *testing.T) {
 	if len(status.Inboxes) != 2 || len(status.StreamTables) != 2 || len(status.Groups) != 1 || len(status.Outboxes) != 2 || status.Actions {
 		t.Errorf("status: %+v", status)
 	}
-	for _, want := range []string{"<svg ", "2 pending", "1 dead letters", "#inbox/mail", "#group/shipping", "numbers", "public.sums", "&lt;img src=x"} {
+	for _, want := range []string{"<svg ", "2 pending", "1 dead letter", "#inbox/mail", "#group/shipping", "numbers", "public.sums", "&lt;img src=x"} {
 		if !strings.Contains(status.Flow, want) {
 			t.Errorf("the picture has no %q:\n%s", want, status.Flow)
 		}
@@ -161,6 +161,7 @@ func TestActions(t *testing.T) {
 	do("/api/resume", `{"inbox": "mail"}`, `"paused":false`)
 	do("/api/resume", `{"group": "shipping"}`, `"paused":false`)
 	do("/api/replay", `{"inbox": "mail", "ids": ["one", "none"]}`, `"replayed":1`)
+	do("/api/discard", `{"group": "shipping", "ids": ["99"]}`, `"discarded":0`)
 	do("/api/replay", `{"group": "shipping", "ids": ["2"]}`, `"replayed":1`)
 	status = get[shownStatus](s, "/api/status")
 	if status.Groups[0].DeadLetters != 0 || status.Groups[0].Paused || pgtest.One[int](t, db, "select count(*) from pgtrickle.mail_dlq") != 0 {

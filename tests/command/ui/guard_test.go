@@ -17,7 +17,7 @@ func TestReadOnly(t *testing.T) {
 	pgtest.Parallel(t)
 	db := database(t)
 	s := start(t, db.DSN())
-	for _, path := range []string{"/api/replay", "/api/pause", "/api/resume"} {
+	for _, path := range []string{"/api/replay", "/api/discard", "/api/pause", "/api/resume"} {
 		if code, text := s.act(path, `{"inbox": "mail", "ids": ["one"]}`); code != 404 {
 			t.Errorf("%s: %d %s", path, code, text)
 		}

@@ -22,7 +22,7 @@ func TestPage(t *testing.T) {
 	b.does("window.boom = () => { window.boomed = true; }")
 	b.shows("#title", "shown 1.0.0")
 	b.shows("#versions", "1.0.0")
-	b.shows("#problem-list", "consumer group shipping has 1 dead letters")
+	b.shows("#problem-list", "consumer group shipping has 1 dead letter")
 	b.shows(firstRow+" td:nth-of-type(2)", "2")
 	b.shows("#flow svg", "2 pending")
 	b.shows("#flow svg", hostile)

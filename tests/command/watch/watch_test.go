@@ -85,3 +85,24 @@ func TestWatch(t *testing.T) {
 		})
 	}
 }
+
+// TestAsksNoTerminal runs commands on a terminal that answers nothing: none may ask it for its colours, and wait.
+func TestAsksNoTerminal(t *testing.T) {
+	for _, args := range [][]string{{"version"}, {"generate", "--help"}, {"status", "--schema", "pgtrickle", "--dsn", installed.ShopDB(t).DSN()}} {
+		cmd := program.Command(t, args...)
+		cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+		file, err := pty.Start(cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &terminal{File: file}
+		r.read()
+		err = cmd.Wait()
+		file.Close()
+		for _, question := range []string{"\x1b[6n", "\x1b]11;?", "\x1b[c"} {
+			if text := r.text.String(); err != nil || text == "" || strings.Contains(text, question) {
+				t.Errorf("sluice %s: %v\n%q", strings.Join(args, " "), err, text)
+			}
+		}
+	}
+}

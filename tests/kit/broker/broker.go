@@ -3,6 +3,7 @@ package broker
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -13,13 +14,22 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
-	"testing"
 	"time"
 )
 
+// T is what a broker needs of a test, or of a benchmark that is none.
+type T interface {
+	Helper()
+	Context() context.Context
+	TempDir() string
+	Cleanup(func())
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // Process is a broker that a test can kill and start again, with the same port and data.
 type Process struct {
-	t       *testing.T
+	t       T
 	address string
 	dir     string
 	program string
@@ -48,7 +58,7 @@ func (o *output) Write(b []byte) (int, error) {
 const guard = `trap '' USR1; "$@" & read -r _; kill -9 0`
 
 // find returns the path of a program, which lies where the system's administrator alone has it in the search path.
-func find(t *testing.T, name string, dirs ...string) string {
+func find(t T, name string, dirs ...string) string {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil && len(dirs) == 0 {
 		return path
@@ -68,7 +78,7 @@ func isFile(path string) bool {
 }
 
 // Port is a port that nothing listens at.
-func Port(t *testing.T) string {
+func Port(t T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -79,7 +89,7 @@ func Port(t *testing.T) string {
 }
 
 // start runs a program that listens at a port, and kills it when the test ends.
-func start(t *testing.T, dir, port string, env []string, program string, args ...string) *Process {
+func start(t T, dir, port string, env []string, program string, args ...string) *Process {
 	t.Helper()
 	p := &Process{t: t, dir: dir, address: "127.0.0.1:" + port, program: program, args: args, env: env}
 	p.Start()
@@ -100,8 +110,20 @@ func (p *Process) Dir() string { return p.dir }
 // Certificate is the file of the certificate of localhost that the broker shows, if it listens with TLS.
 func (p *Process) Certificate() string { return p.certificate }
 
-// Save makes a broker save its state that does so at SIGUSR1, which the shell ignores.
-func (p *Process) Save() { p.signal(syscall.SIGUSR1) }
+// Save has Mosquitto write its state to disk, which it does some time after it confirmed documents, and waits until it has. The shell ignores the signal.
+func (p *Process) Save() {
+	p.t.Helper()
+	before := time.Now()
+	p.signal(syscall.SIGUSR1)
+	for deadline := before.Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if info, err := os.Stat(filepath.Join(p.dir, "mosquitto.db")); err == nil && info.ModTime().After(before) {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatal("the broker saves nothing")
+		}
+	}
+}
 
 // Stall stops the broker, which keeps its connections, until Resume.
 func (p *Process) Stall() { p.signal(syscall.SIGSTOP) }
@@ -139,7 +161,7 @@ func (p *Process) Start() {
 
 // Await waits until something listens at an address.
 func Await(address string) error {
-	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		connection, err := net.DialTimeout("tcp", address, time.Second)
 		if err == nil {
 			return connection.Close()
@@ -161,7 +183,7 @@ func (p *Process) Kill() {
 }
 
 // NoLeaks fails the test, in its end, unless all goroutines that began since have ended.
-func NoLeaks(t *testing.T) {
+func NoLeaks(t T) {
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
 		for deadline := time.Now().Add(3 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {

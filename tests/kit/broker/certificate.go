@@ -9,12 +9,11 @@ import (
 	"encoding/pem"
 	"math/big"
 	"path/filepath"
-	"testing"
 	"time"
 )
 
 // Certificate writes a certificate of localhost, not of 127.0.0.1, that signs itself, and its key, and returns their files.
-func Certificate(t *testing.T) (certificate, key string) {
+func Certificate(t T) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -8,12 +8,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"testing"
 )
 
 // Kafka starts a broker of Kafka that is its own controller, with lines for its configuration. Beside the address of the process, which takes all, it
-// listens with TLS at encrypted, where it is localhost, and at login for what settings say.
-func Kafka(t *testing.T, login, encrypted string, settings ...string) *Process {
+// listens with TLS at encrypted, where it is localhost, and at login with the password of user app, "right", or as settings say.
+func Kafka(t T, login, encrypted string, settings ...string) *Process {
 	t.Helper()
 	dir, port, controller := t.TempDir(), Port(t), Port(t)
 	certificate, key := Certificate(t)
@@ -25,6 +24,8 @@ func Kafka(t *testing.T, login, encrypted string, settings ...string) *Process {
 		"listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL",
 		"ssl.keystore.type=PEM", "ssl.keystore.location=" + both, "log.dirs=" + filepath.Join(dir, "data"), "auto.create.topics.enable=false",
 		"offsets.topic.num.partitions=1", "offsets.topic.replication.factor=1", "group.initial.rebalance.delay.ms=0",
+		"sasl.enabled.mechanisms=PLAIN",
+		`listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_app="right";`,
 		// A broker that was killed registers again once its session has ended.
 		"broker.session.timeout.ms=1000", "broker.heartbeat.interval.ms=100",
 	}, settings...)
@@ -42,7 +43,7 @@ func Kafka(t *testing.T, login, encrypted string, settings ...string) *Process {
 }
 
 // kafkaJars is where .ci/kafka puts them.
-func kafkaJars(t *testing.T) string {
+func kafkaJars(t T) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	cache = filepath.Join(cache, "sluice")
@@ -61,7 +62,7 @@ func kafkaJars(t *testing.T) string {
 	return jars
 }
 
-func read(t *testing.T, path string) string {
+func read(t T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -5,11 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 )
 
 // Redis starts a Redis that writes each command to disk before it answers.
-func Redis(t *testing.T, settings ...string) *Process {
+func Redis(t T, settings ...string) *Process {
 	t.Helper()
 	dir, port := t.TempDir(), Port(t)
 	return start(t, dir, port, nil, find(t, "redis-server"), append([]string{
@@ -18,7 +17,7 @@ func Redis(t *testing.T, settings ...string) *Process {
 }
 
 // RabbitMQ starts a RabbitMQ with lines for its rabbitmq.conf.
-func RabbitMQ(t *testing.T, settings ...string) *Process {
+func RabbitMQ(t T, settings ...string) *Process {
 	t.Helper()
 	dir, port, names := t.TempDir(), Port(t), Port(t)
 	write(t, filepath.Join(dir, "plugins"), "[].")
@@ -34,7 +33,7 @@ func RabbitMQ(t *testing.T, settings ...string) *Process {
 }
 
 // Mosquitto starts a broker of MQTT with lines for its configuration. It saves its state when it gets SIGUSR1.
-func Mosquitto(t *testing.T, settings ...string) *Process {
+func Mosquitto(t T, settings ...string) *Process {
 	t.Helper()
 	dir, port := t.TempDir(), Port(t)
 	write(t, filepath.Join(dir, "mosquitto.conf"), fmt.Sprintf(
@@ -43,7 +42,7 @@ func Mosquitto(t *testing.T, settings ...string) *Process {
 	return start(t, dir, port, nil, find(t, "mosquitto"), "-c", filepath.Join(dir, "mosquitto.conf"))
 }
 
-func write(t *testing.T, path, text string) {
+func write(t T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pgsluice/sluice/tests/kit/installed"
 	"github.com/pgsluice/sluice/tests/kit/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/trouble"
 )
 
 // crowd is a group with publishers and consumers at work. What consumers do is done in one transaction with the commit of
@@ -171,7 +172,7 @@ func (c *crowd) run(consumers, batch int, publishers int, publish func(ctx conte
 		}
 	})
 	writing.Wait()
-	await(c.t, &c.handled, "published", func() bool { return c.handled.Load() >= c.published.Load() })
+	trouble.Await(c.t, c.handled.Load, "all is handled", func() bool { return c.handled.Load() >= c.published.Load() })
 	time.Sleep(50 * time.Millisecond) // for what comes twice
 	close(c.done)
 	working.Wait()

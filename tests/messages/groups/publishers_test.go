@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // publisherStep begins, publishes, or ends.
@@ -81,15 +83,20 @@ func (w *world) endPublisher(t testing.TB, p *publisher) {
 		w.exec(p.conn, "prepare transaction '"+tx.name+"'")
 		w.prepared = append(w.prepared, tx)
 	default:
-		pid := p.conn.PgConn().PID()
-		w.notef("publisher %d: killed", pid)
-		w.exec(w.admin, "select pg_terminate_backend($1)", int32(pid))
-		for one[int](w, w.admin, "select count(*) from pg_stat_activity where pid = $1", int32(pid)) > 0 {
-			time.Sleep(time.Millisecond)
-		}
-		p.conn = w.db.Connect(t)
+		w.notef("publisher %d: killed", p.conn.PgConn().PID())
+		w.kill(t, &p.conn)
 		w.hide(tx)
 	}
+}
+
+// kill ends a session, as its client's death does, and opens another.
+func (w *world) kill(t testing.TB, conn **pgx.Conn) {
+	pid := int32((*conn).PgConn().PID())
+	w.exec(w.admin, "select pg_terminate_backend($1)", pid)
+	for one[int](w, w.admin, "select count(*) from pg_stat_activity where pid = $1", pid) > 0 {
+		time.Sleep(time.Millisecond) // a time that pg_terminate_backend is given would be waited for in steps of 100 ms
+	}
+	*conn = w.db.Connect(t)
 }
 
 func (w *world) finishPrepared() {

@@ -14,7 +14,7 @@ func (w *world) takeRows(g *group, consumer string) {
 	if verb == "leave" {
 		w.notef("%s %s: leave", g.name, consumer)
 		w.exec(w.admin, "select pgtrickle.leave_group($1, $2)", g.name, consumer)
-		g.release(ids, true, false)
+		g.release(ids, ids, true, false)
 		delete(g.repeat, consumer)
 		return
 	}
@@ -65,7 +65,7 @@ func (w *world) takeRows(g *group, consumer string) {
 		g.committed(consumer, ids)
 		g.end(ids, g.dead)
 	default:
-		g.release(taken, !later, failed)
+		g.release(taken, ids, !later, failed)
 	}
 }
 
@@ -93,32 +93,33 @@ func (g *group) behind(ids []int64) []int64 {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// release gives rows back, due at once or later. Where they failed, it was an attempt.
-func (g *group) release(ids []int64, due, failed bool) {
-	from := map[*lease]map[int64]bool{}
-	for _, id := range ids {
-		l := g.of(id)
-		if from[l] == nil {
-			from[l] = map[int64]bool{}
-		}
-		from[l][id] = true
+// release gives rows back: those that were asked for, due at once or later, and those behind them. Where they failed, it was an attempt of the former.
+func (g *group) release(taken, asked []int64, due, failed bool) {
+	from := map[*lease][]int64{}
+	for _, id := range taken {
+		from[g.of(id)] = append(from[g.of(id)], id)
 	}
 	for l, ids := range from {
-		maps.DeleteFunc(l.ids, func(id int64, _ bool) bool { return ids[id] })
+		back, behind := &lease{lane: l.lane, ids: map[int64]bool{}, expired: due}, &lease{lane: l.lane, ids: map[int64]bool{}, expired: true}
+		for _, id := range ids {
+			delete(l.ids, id)
+			isAsked := !failed || slices.Contains(asked, id)
+			if !isAsked || !failed {
+				g.tries[id]--
+			}
+			switch {
+			case !isAsked:
+				behind.ids[id] = true
+			case failed && g.most > 0 && g.tries[id] >= g.most:
+				g.dead[id] = true
+			default:
+				back.ids[id] = true
+			}
+		}
 		if len(l.ids) == 0 {
 			g.lose(l)
 		}
-		back := &lease{lane: l.lane, ids: ids, expired: due}
-		for id := range ids {
-			switch {
-			case !failed:
-				g.tries[id]--
-			case g.most > 0 && g.tries[id] >= g.most:
-				g.dead[id] = true
-				delete(ids, id)
-			}
-		}
-		g.leases = append(g.leases, back)
+		g.leases = append(g.leases, back, behind)
 	}
 	g.tidy()
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -73,6 +74,17 @@ func (b *broker) connect() (conn *nats.Conn, js jetstream.JetStream) {
 		b.t.Fatal(err)
 	}
 	return conn, js
+}
+
+// create makes streams, each of the subjects that begin with its name.
+func (b *broker) create(names ...string) {
+	conn, js := b.connect()
+	defer conn.Close()
+	for _, name := range names {
+		if _, err := js.CreateStream(b.t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{name + ".>"}, Duplicates: time.Hour}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
 }
 
 // streams are those of a chain. Each has the subjects that begin with its name.

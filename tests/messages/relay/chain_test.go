@@ -112,13 +112,7 @@ func newChain(t *testing.T) *chain {
 	}
 	c.broker.start()
 	t.Cleanup(func() { c.broker.kill() })
-	conn, js := c.broker.connect()
-	defer conn.Close()
-	for _, name := range streams {
-		if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{name + ".>"}, Duplicates: time.Hour}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	c.broker.create(streams...)
 	outbox := func(name, group string) string {
 		return fmt.Sprintf("  - name: %[1]s-out\n    from: {outbox: {name: %[1]s, group: %[2]s, visibility: 2s, poll_every: 100ms}}\n    to: {nats: {url: '%[3]s', subject: '%[1]s.{{ .Type }}', timeout: 2s}}\n    batch: 50\n    retry: {longest: 500ms}\n",
 			name, group, c.broker.url())

@@ -12,7 +12,7 @@ import (
 // one, and what it writes commits with the message.
 func noteArrivals(inboxes ...string) string {
 	sql := `
-		create table arrivals (inbox text not null, event_id text not null);
+		create table arrivals (no bigint generated always as identity, inbox text not null, event_id text not null);
 		create function arrived() returns trigger language plpgsql as $$
 		begin
 			insert into public.arrivals (inbox, event_id) values (tg_table_name, new.event_id);

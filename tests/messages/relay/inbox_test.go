@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -116,6 +117,28 @@ func TestFormatsRoundTrip(t *testing.T) {
 				t.Log(pgtest.Rows(t, db, "select event_id, event_type, payload, aggregate_id, trace_id from pgtrickle.copies order by received_at desc limit 5"))
 			}
 		})
+	}
+}
+
+// TestDebeziumOfAnOutbox holds that an envelope names the table of the outbox, whatever the publisher's header source says, and keeps nulls, ids and headers.
+func TestDebeziumOfAnOutbox(t *testing.T) {
+	pgtest.Parallel(t)
+	db := database(t)
+	db.Exec(t, `insert into pgtrickle.outbox_events (event_type, payload, headers) values ('t', 'null', '{}'), ('t', '{"a": 1.50}', '{"source": "/my src/ü", "n": "1"}')`)
+	r := start(t, write(t, db.DSN(), "  - {name: one, from: {outbox: {name: events, group: g}}, to: {stdout: }, format: debezium}\n"))
+	pgtest.Until(t, "both are there", func() bool { return strings.Count(r.out.String(), "\n") == 2 })
+	r.stop()
+	for i, want := range []string{
+		`{"aggregate_id":null,"event_type":"t","headers":"{}","id":1,"payload":"null"} /shop/events pgtrickle.outbox_events`,
+		`{"aggregate_id":null,"event_type":"t","headers":"{\"n\":\"1\",\"source\":\"/my src/ü\"}","id":2,"payload":"{\"a\": 1.50}"} /my src/ü pgtrickle.outbox_events`,
+	} {
+		change := lines(t, r.out.String())[i]
+		after, source := change["after"].(map[string]any), change["source"].(map[string]any)
+		delete(after, "created_at")
+		row, err := json.Marshal(after)
+		if got := fmt.Sprintf("%s %s %s.%s", row, source["name"], source["schema"], source["table"]); err != nil || got != want {
+			t.Errorf("%v\n%s\n%s", err, got, want)
+		}
 	}
 }
 

@@ -128,6 +128,9 @@ func (r *running) kill() { r.end(syscall.SIGKILL) }
 func (r *running) end(signal syscall.Signal) {
 	select {
 	case <-r.ended:
+		if r.t.Failed() {
+			r.t.Logf("%s:\n%.4000s", r.cmd.ProcessState, r.log.String())
+		}
 		return
 	default:
 	}

@@ -6,7 +6,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -130,6 +132,93 @@ func TestStopGivesBack(t *testing.T) {
 	other := start(t, write(t, db.DSN(), fmt.Sprintf(pipeline, "b", "stdout: ")))
 	pgtest.Until(t, "the events are there", func() bool { return strings.Count(other.out.String(), "\n") == 20 })
 	other.stop()
+}
+
+// TestStopLeavesWhatIsAhead stops a relay while a batch is being sent: that one is finished, and the next one, which it has polled, is given back.
+func TestStopLeavesWhatIsAhead(t *testing.T) {
+	pgtest.Parallel(t)
+	db := database(t)
+	p, url := newPicky(t)
+	publish(t, db, "events", 100)
+	p.mu.Lock()
+	r := start(t, write(t, db.DSN(), fmt.Sprintf("  - name: one\n    from: {outbox: {name: events, group: g, consumer: a}}\n    to: {webhook: {url: '%s/'}}\n    batch: 10\n", url)))
+	pgtest.Until(t, "both sources hold a batch", func() bool {
+		return pgtest.One[string](t, db, "select coalesce(string_agg(distinct consumer_id, ' ' order by consumer_id), '') from pgtrickle.pgt_consumer_active_leases") == "a a/ahead"
+	})
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	pgtest.Until(t, "it stops", func() bool { return strings.Contains(r.log.String(), "stopping") })
+	p.mu.Unlock()
+	r.stop()
+	if n := p.distinct(); n != 10 {
+		t.Errorf("%d events were sent, and a batch has 10", n)
+	}
+	if leases := pgtest.One[int64](t, db, "select count(*) from pgtrickle.pgt_consumer_active_leases"); leases != 0 {
+		t.Errorf("%d leases are left", leases)
+	}
+}
+
+// TestStopsBesideHungDatabase stops a relay whose connections to the database do not answer any more, as behind a partition of the network: it ends in the
+// time of stop_within, and a little.
+func TestStopsBesideHungDatabase(t *testing.T) {
+	pgtest.Parallel(t)
+	db := database(t)
+	r := start(t, write(t, db.DSN("application_name=hung"), "  - name: one\n    from: {outbox: {name: events, group: g, poll_every: 10ms}}\n    to: {inbox: {name: copies}}\n    stop_within: 2s\n"))
+	publish(t, db, "events", 100)
+	pgtest.Until(t, "events are delivered", func() bool { return pgtest.One[int64](t, db, "select count(*) from pgtrickle.copies") == 100 })
+	pids := strings.Fields(pgtest.One[string](t, db, "select string_agg(pid::text, ' ') from pg_stat_activity where application_name = 'hung' and datname = current_database()"))
+	if len(pids) < 2 {
+		t.Fatalf("the connections are %q", pids)
+	}
+	for _, text := range pids {
+		pid, err := strconv.Atoi(text)
+		if err == nil {
+			err = syscall.Kill(pid, syscall.SIGSTOP)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+	}
+	publish(t, db, "events", 100)
+	time.Sleep(time.Second)
+	began := time.Now()
+	r.stop()
+	if took := time.Since(began); took > 20*time.Second { // a busy machine; before, it was never
+		t.Errorf("it took %s", took)
+	}
+}
+
+// TestBrokerHangsUp has a broker close each connection: its pipeline connects again, as the end of a connection is not the end of a source.
+func TestBrokerHangsUp(t *testing.T) {
+	pgtest.Parallel(t)
+	in, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	connections := make(chan net.Conn, 1000)
+	go func() {
+		defer close(connections)
+		for {
+			conn, err := in.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.Close()
+			connections <- conn
+		}
+	}()
+	db := database(t)
+	r := start(t, write(t, db.DSN(), fmt.Sprintf("  - {name: in, from: {redis: {url: 'redis://%s', streams: [s], group: g}}, to: {stdout: }, dead_letters: {stdout: }, retry: {first: 10ms, longest: 10ms}}\n", in.Addr())))
+	for range 3 {
+		select {
+		case <-connections:
+		case <-r.ended:
+			t.Fatalf("the relay has ended:\n%s", r.log.String())
+		}
+	}
 }
 
 // TestOneFile has the workers of pipelines of two processes append to one file, at the end of which a crash has left a part of a line.

@@ -74,16 +74,16 @@ func TestWebhook(t *testing.T) {
 	e := &endpoint{t: t, random: rand.New(rand.NewPCG(5, 5)), taken: map[string]bool{}, byKey: map[string][]float64{}}
 	server := httptest.NewServer(e)
 	defer server.Close()
-	publish(t, db, "events", 300)
+	publish(t, db, "ordered", 300)
 	r := start(t, write(t, db.DSN(), fmt.Sprintf(`
   - name: hooks
-    from: {outbox: {name: events, group: g}}
+    from: {outbox: {name: ordered, group: o}}
     to: {webhook: {url: '%s/in/{{.Type}}', secret: %s, headers: {Authorization: 'Bearer ${SLUICE_TEST_TOKEN}'}}}
     retry: {first: 5ms, longest: 20ms}
     batch: 50
 `, server.URL, secret)))
 	pgtest.Until(t, "all are settled", func() bool {
-		return pgtest.One[int64](t, db, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = 'g'") == 0
+		return pgtest.One[int64](t, db, "select lag_rows from pgtrickle.pgt_consumer_group_lag where group_name = 'o'") == 0
 	})
 	r.stop()
 	if len(e.taken) != 299 {
@@ -96,7 +96,7 @@ func TestWebhook(t *testing.T) {
 			}
 		}
 	}
-	if got := pgtest.One[string](t, db, "select string_agg(d.payload ->> 'n' || ' ' || error, ',') from pgtrickle.pgt_consumer_dead_letters d join pgtrickle.outbox_events using (id)"); !strings.Contains(got, "13 POST") || !strings.Contains(got, "422") {
+	if got := pgtest.One[string](t, db, "select string_agg(d.payload ->> 'n' || ' ' || error, ',') from pgtrickle.pgt_consumer_dead_letters d join pgtrickle.outbox_ordered using (id)"); !strings.Contains(got, "13 POST") || !strings.Contains(got, "422") {
 		t.Errorf("dead letters: %s", got)
 	}
 	if log := r.log.String(); strings.Contains(log, "t0ken") || strings.Contains(log, "c2VjcmV0") {

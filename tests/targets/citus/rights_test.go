@@ -54,6 +54,7 @@ select * from shop.order_events_stats
 select shop.outbox_publish('events', 't', '{}', 'a')
 select shop.create_consumer_group('more', 'events')
 select * from shop.poll_outbox('mailer', 'c', 10)
+select * from shop.poll_outbox('mailer', 'd', 10, p_max_bytes => 100)
 select shop.extend_lease('mailer', 'c', 10)
 select shop.reject_rows('mailer', 'c', array(select outbox_id from shop.consumer_lag('mailer') l (outbox_id)), 'x')
 select shop.ack_rows('mailer', 'c', array[1::bigint])

@@ -257,7 +257,12 @@ func TestEachEventOnce(t *testing.T) {
 func consume(ctx context.Context, t *testing.T, conn *pgx.Conn, group, consumer string, random *rand.Rand, published *atomic.Bool) {
 	for ctx.Err() == nil {
 		last := published.Load()
-		rows, _ := conn.Query(ctx, "select id, aggregate_id, lease_id from shop.poll_outbox($1, $2, 5, 1)", group, consumer)
+		var most *int // bytes of text, which is less than an event has
+		if random.IntN(3) == 0 {
+			most = new(int)
+			*most = 1
+		}
+		rows, _ := conn.Query(ctx, "select id, aggregate_id, lease_id from shop.poll_outbox($1, $2, 5, 1, p_max_bytes => $3)", group, consumer, most)
 		leased, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct {
 			ID        int64
 			Aggregate string
@@ -266,6 +271,9 @@ func consume(ctx context.Context, t *testing.T, conn *pgx.Conn, group, consumer 
 		if err != nil {
 			t.Errorf("seed %d: %s", seed, pgtest.ErrorText(err))
 			return
+		}
+		if most != nil && len(leased) > 1 {
+			t.Errorf("seed %d: %d events that have more text than p_max_bytes", seed, len(leased))
 		}
 		if len(leased) == 0 {
 			var open int

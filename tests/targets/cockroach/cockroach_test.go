@@ -1,5 +1,5 @@
-// Package cockroach tests what is generated for CockroachDB without one: its parser is no module that can be had here, and neither is a server. The SQL keeps
-// to what PostgreSQL understands too, so PostgreSQL's parsers read it, lists of what CockroachDB's documentation allows hold it, and PostgreSQL runs it.
+// Package cockroach tests what is generated for CockroachDB without a server of it. The SQL keeps to what PostgreSQL understands too, so PostgreSQL's parsers read
+// it, lists of what CockroachDB's documentation allows hold it, and PostgreSQL runs it. CockroachDB's own parser reads it in tests/tools/cockroach.
 package cockroach
 
 import (

@@ -160,7 +160,7 @@ func TestStatesHaveAlerts(t *testing.T) {
 func TestProblemsRaiseAlerts(t *testing.T) {
 	db := database(t)
 	db.Exec(t, `update "it's ""Ö"" $x_internal".pgt_tasks set last_error = 'no' where task = 'consumer groups';
-		update "it's ""Ö"" $x_internal".pgt_tasks set last_error = 'stream table a differs from its query: 1 rows are missing, 0 are extra' where task like '%: check';
+		update "it's ""Ö"" $x_internal".pgt_tasks set last_error = 'stream table a differs from its query: missing rows: 1, extra rows: 0' where task like '%: check';
 		update "it's ""Ö"" $x_internal".pgt_stream_table_state set suspended_at = now(), last_error = 'no' where stream_table = 'public.Sums of n'`)
 	status, err := commandtest.ReadStatus(t.Context(), db.Connect(t), `it's "Ö" $x`)
 	if err != nil {

@@ -52,14 +52,7 @@ create table all_types (
 // TestTypes: what the server accepts has the types that it says, and what it refuses for its types is refused at the same place.
 func TestTypes(t *testing.T) {
 	seed, cases := number("SLUICE_TEST_SEED", 1), number("SLUICE_TEST_CASES", pgtest.ShortOrLong(2000, 6000))
-	conn := pgtest.DB(t).Connect(t)
-	if _, err := conn.Exec(context.Background(), schema); err != nil {
-		t.Fatal(err)
-	}
-	known := catalog.New()
-	if errs := known.AddDDL(diag.WholeFile("schema.sql", schema)); !errs.Empty() {
-		t.Fatal(errs)
-	}
+	known, conn := withSchema(t)
 	g := newGenerator(t, conn, rand.New(rand.NewPCG(uint64(seed), 0)))
 	tally := map[string]int{}
 	for range cases {

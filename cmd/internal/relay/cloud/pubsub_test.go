@@ -72,25 +72,56 @@ func TestPubSub(t *testing.T) {
 	relaytest.Nothing(t, second)
 }
 
+// TestTopicRecreated deletes topic and subscription and creates them again while a sink and a source use them.
+func TestTopicRecreated(t *testing.T) {
+	const topic, subscription = "projects/p/topics/again", "projects/p/subscriptions/again"
+	create(t, topic, subscription)
+	sink, err := NewSink(relaytest.Context(t), &config.Cloud{URL: "gcppubsub://" + topic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sink.Close(context.Background()) })
+	open := func() (wire.Source, error) {
+		return NewSource(relaytest.Context(t), &config.CloudSource{URL: "gcppubsub://" + subscription}, relaytest.Decode(wire.Native), 64)
+	}
+	all := relaytest.Documents(t, wire.Native, "", relaytest.Events(10, 40))
+	relaytest.Recreated(t, sink, open, all[:20], all[20:], func() {
+		publisher, subscriber := clients(t)
+		if err := subscriber.DeleteSubscription(relaytest.Context(t), &pubsubpb.DeleteSubscriptionRequest{Subscription: subscription}); err != nil {
+			t.Fatal(err)
+		}
+		if err := publisher.DeleteTopic(relaytest.Context(t), &pubsubpb.DeleteTopicRequest{Topic: topic}); err != nil {
+			t.Fatal(err)
+		}
+		create(t, topic, subscription)
+	})
+}
+
 func create(t *testing.T, topic, subscription string) {
+	t.Helper()
+	publisher, subscriber := clients(t)
+	if _, err := publisher.CreateTopic(relaytest.Context(t), &pubsubpb.Topic{Name: topic}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := subscriber.CreateSubscription(relaytest.Context(t), &pubsubpb.Subscription{Name: subscription, Topic: topic, AckDeadlineSeconds: 600}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func clients(t *testing.T) (*google.PublisherClient, *google.SubscriberClient) {
 	t.Helper()
 	conn, err := grpc.NewClient(server.Addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }()
+	t.Cleanup(func() { _ = conn.Close() })
 	publisher, err := google.NewPublisherClient(relaytest.Context(t), option.WithGRPCConn(conn))
 	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := publisher.CreateTopic(relaytest.Context(t), &pubsubpb.Topic{Name: topic}); err != nil {
 		t.Fatal(err)
 	}
 	subscriber, err := google.NewSubscriberClient(relaytest.Context(t), option.WithGRPCConn(conn))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := subscriber.CreateSubscription(relaytest.Context(t), &pubsubpb.Subscription{Name: subscription, Topic: topic, AckDeadlineSeconds: 600}); err != nil {
-		t.Fatal(err)
-	}
+	return publisher, subscriber
 }

@@ -5,6 +5,8 @@ package cloud
 import (
 	"context"
 	"net/url"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -48,8 +50,8 @@ func NewSink(ctx context.Context, c *config.Cloud) (wire.Sink, error) {
 	return s, nil
 }
 
-// Send sends documents at once, which the client puts into requests. Large ones, of which a request takes few, follow one by one. A request that is refused is
-// refused as a whole: its documents are sent again, each by itself, and only one that is then refused is rejected.
+// Send sends documents at once, which the client puts into requests. Large ones, of which a request takes few, follow one by one. The client has one error for
+// all documents of a request of which any was refused: they are sent again, each by itself, and only one that is then refused is rejected.
 func (s *sink) Send(ctx context.Context, documents []*wire.Document) []error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -74,16 +76,28 @@ func (s *sink) Send(ctx context.Context, documents []*wire.Document) []error {
 	}
 	sending.Wait()
 	for i, err := range errs {
-		if err != nil && gcerrors.Code(err) == gcerrors.InvalidArgument {
+		if isRefusal(err) || err != nil && partial.MatchString(err.Error()) {
 			alone = append(alone, i)
 		}
 	}
 	for _, i := range alone {
-		if errs[i] = s.send(ctx, documents[i], attributes[i]); errs[i] != nil && gcerrors.Code(errs[i]) == gcerrors.InvalidArgument {
+		if errs[i] = s.send(ctx, documents[i], attributes[i]); isRefusal(errs[i]) {
 			errs[i] = wire.Rejected{Err: errs[i]}
 		}
 	}
 	return errs
+}
+
+// partial matches an error of a batch of SNS or SQS that some of its messages failed in: their number and the code of the first one.
+var partial = regexp.MustCompile(`^.*failed for \d+ message\(s\): (\w*)`)
+
+// isRefusal reports whether an error blames the content of a message.
+func isRefusal(err error) bool {
+	if err == nil {
+		return false
+	}
+	failed := partial.FindStringSubmatch(err.Error())
+	return gcerrors.Code(err) == gcerrors.InvalidArgument || failed != nil && strings.Contains(failed[1], "Invalid")
 }
 
 func (s *sink) send(ctx context.Context, d *wire.Document, attributes map[string]string) error {

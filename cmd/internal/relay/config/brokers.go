@@ -135,7 +135,7 @@ type RedisSource struct {
 	URL        string        `yaml:"url" jsonschema:"required,minLength=1" jsonschema_description:"The server and its database: redis, or rediss with TLS. Not a cluster."`
 	Streams    []spec.Text   `yaml:"streams" jsonschema:"required" jsonschema_description:"The streams, which are created where they are missing."`
 	Group      string        `yaml:"group" jsonschema:"required,minLength=1" jsonschema_description:"The consumer group. Several relays share one."`
-	Consumer   string        `yaml:"consumer" jsonschema:"minLength=1" jsonschema_description:"This process's name in the group, which no other has at the same time; default: the host's name."`
+	Consumer   string        `yaml:"consumer" jsonschema:"minLength=1" jsonschema_description:"This process's name in the group, which no other has at the same time; default: the host's, with a number for a second relay of the host."`
 	Start      string        `yaml:"start" jsonschema:"default=earliest,enum=earliest,enum=latest" jsonschema_description:"Where a group begins that is created."`
 	Visibility spec.Duration `yaml:"visibility" jsonschema:"default=30s" jsonschema_description:"How long after a crash others get the events that this process had taken."`
 	TLS        TLS           `yaml:"tls" jsonschema_description:"Certificates, for rediss."`

@@ -27,15 +27,16 @@ type Pipeline struct {
 	Key         string        `yaml:"key" jsonschema:"minLength=1" jsonschema_description:"Template of the key that events are kept in order by; default: the event's own."`
 	Headers     spec.Texts    `yaml:"headers" jsonschema_description:"Templates of headers that are added."`
 	Batch       int           `yaml:"batch" jsonschema:"default=500,minimum=1,maximum=100000" jsonschema_description:"Events that are taken at once, at most."`
-	Workers     int           `yaml:"workers" jsonschema:"default=1,minimum=1,maximum=64" jsonschema_description:"Batches in progress at once. Events of an outbox without an ordering key are in order with one only."`
-	Retry       Retry         `yaml:"retry" jsonschema_description:"Pauses before what failed is tried again."`
-	StopWithin  spec.Duration `yaml:"stop_within" jsonschema:"default=20s" jsonschema_description:"How long a stop waits for events in progress; what is left then is given back."`
+	Workers     int           `yaml:"workers" jsonschema:"default=1,minimum=1,maximum=64" jsonschema_description:"Batches that are sent at once. Events of an outbox without an ordering key are in order with one only."`
+	Retry       Retry         `yaml:"retry" jsonschema_description:"How often an event that was not delivered is sent again, and the pauses between."`
+	StopWithin  spec.Duration `yaml:"stop_within" jsonschema:"default=20s" jsonschema_description:"How long a stop may take in all, of which the last quarter, five seconds at most, is kept to give back what is left."`
 	DeadLetters *Sink         `yaml:"dead_letters" jsonschema_description:"Where events go that can never be delivered; default: the dead letters of the consumer group. Required where the source is no outbox."`
 }
 
-// Retry is how long to wait before another attempt. The pause doubles each time.
+// Retry is how often an event is tried, and how long to wait before another attempt. The pause doubles each time.
 type Retry struct {
 	spec.Place `yaml:"-"`
+	Attempts   int           `yaml:"attempts" jsonschema:"default=20,minimum=1,maximum=1000000" jsonschema_description:"Attempts to deliver an event that the sink refuses while it takes others, after which it is a dead letter."`
 	First      spec.Duration `yaml:"first" jsonschema:"default=100ms" jsonschema_description:"The first pause."`
 	Longest    spec.Duration `yaml:"longest" jsonschema:"default=30s" jsonschema_description:"The longest pause."`
 }
@@ -81,7 +82,7 @@ type Outbox struct {
 	spec.Place    `yaml:"-"`
 	Name          string        `yaml:"name" jsonschema:"required,minLength=1" jsonschema_description:"The outbox's or the stream table's name."`
 	Group         string        `yaml:"group" jsonschema:"required,minLength=1,maxLength=63" jsonschema_description:"The consumer group. Several relays share one."`
-	Consumer      string        `yaml:"consumer" jsonschema:"minLength=1" jsonschema_description:"This process's name in the group, which no other has at the same time; default: the host's name."`
+	Consumer      string        `yaml:"consumer" jsonschema:"minLength=1" jsonschema_description:"This process's name in the group, which no other has at the same time; default: the host's and the pipeline's, with a number for a second relay of the host."`
 	Origin        string        `yaml:"origin" jsonschema:"minLength=1" jsonschema_description:"What events say where they come from; default: the header source of each, or else /<extension>/<outbox>."`
 	Create        string        `yaml:"create" jsonschema:"enum=latest,enum=earliest" jsonschema_description:"Creates the group where it is missing, to begin there; default: a missing group is an error."`
 	EventTypes    []spec.Text   `yaml:"event_types" jsonschema_description:"Types of events that are taken; default: all."`

@@ -20,8 +20,8 @@ import (
 
 const maxLine = 64 << 20
 
-// ErrEnd is the error of a source that has no more lines and does not wait for any.
-var ErrEnd = io.EOF
+// ErrEnd is the error of a source that has no more lines and does not wait for any. It is not io.EOF, which clients of brokers return when a connection ends.
+var ErrEnd = errors.New("the file has no more lines")
 
 // Source reads a line for each event. A file keeps in a second one how far its lines were delivered; standard input does not.
 type Source struct {

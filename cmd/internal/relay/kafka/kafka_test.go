@@ -117,7 +117,6 @@ func (k kafkas) process(t *testing.T) process {
 func TestKafka(t *testing.T) {
 	login, encrypted := broker.Port(t), broker.Port(t)
 	server := broker.Kafka(t, login, encrypted, "sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
-		`listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_app="right";`,
 		"listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;",
 		"listener.name.sasl_plaintext.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;")
 	all := kafkas{real{server}}
@@ -134,7 +133,7 @@ func TestKafka(t *testing.T) {
 			refusesLargeBatches(t, all.fresh(t, 2, map[string]*string{"max.message.bytes": kadm.StringPtr("3000")}))
 		}},
 		{"Login", func(t *testing.T) { all.login(t, login) }}, {"TLS", func(t *testing.T) { all.tls(t, encrypted) }},
-		{"Away", TestSendWhileBrokerIsAway}, {"Killed", TestBrokerIsKilled}, {"Source", TestSourceSurvivesKill},
+		{"Recreated", TestTopicRecreated}, {"Away", TestSendWhileBrokerIsAway}, {"Killed", TestBrokerIsKilled}, {"Source", TestSourceSurvivesKill},
 	} {
 		t.Run(test.name, test.run)
 	}

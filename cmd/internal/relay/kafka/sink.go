@@ -20,11 +20,15 @@ import (
 
 // sink produces documents.
 type sink struct {
-	client  *kgo.Client
+	c       *config.Kafka
 	topic   string // empty unless all documents have the same
 	timeout time.Duration
-	known   map[string]bool // topics that were produced to
+	known   map[string]bool // topics that the client has produced to
 	gate    *gate
+
+	mutex  sync.Mutex // what Close uses beside Send
+	closed bool
+	client *kgo.Client // nil after an error
 }
 
 // NewSink connects to brokers.
@@ -33,21 +37,48 @@ func NewSink(ctx context.Context, c *config.Kafka) (wire.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	writes := &gate{}
-	client, err := connect(ctx, login{c.Brokers, c.TLS, c.SASL, writes},
+	s := &sink{c: c, timeout: time.Duration(c.Timeout), gate: &gate{}}
+	if topic.IsFixed() {
+		s.topic = c.Topic
+	}
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// open connects unless it has a client.
+func (s *sink) open(ctx context.Context) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	switch {
+	case s.closed:
+		return kgo.ErrClientClosed
+	case s.client != nil:
+		return nil
+	}
+	c := s.c
+	client, err := connect(ctx, login{c.Brokers, c.TLS, c.SASL, s.gate},
 		kgo.RequiredAcks(kgo.AllISRAcks()),                          // of an idempotent producer, which is the default
 		kgo.ManualFlushing(), kgo.MaxBufferedRecords(math.MaxInt32), // nothing waits for room while the gate is closed
 		kgo.AllowIdempotentProduceCancellation(), // a call that ends early leaves nothing that would be sent later
 		kgo.ProducerBatchMaxBytes(int32(c.MaxMessageBytes)), kgo.ProducerBatchCompression(compression(c.Compression)),
 		kgo.UnknownTopicRetries(1), kgo.MetadataMinAge(500*time.Millisecond))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		s.client, s.known = client, map[string]bool{}
 	}
-	s := &sink{client: client, timeout: time.Duration(c.Timeout), known: map[string]bool{}, gate: writes}
-	if topic.IsFixed() {
-		s.topic = c.Topic
+	return err
+}
+
+// reset ends the client. It keeps what it knows of topics, such as the id of one that was deleted and created again, and after some errors it never produces
+// again.
+func (s *sink) reset() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.client != nil {
+		s.client.Close()
+		s.client = nil
 	}
-	return s, nil
 }
 
 func compression(name string) kgo.CompressionCodec {
@@ -72,7 +103,13 @@ func (s *sink) InOrder() {}
 func (s *sink) Send(ctx context.Context, documents []*wire.Document) []error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("the broker of Kafka did not confirm documents within %s", s.timeout))
 	defer cancel()
+	if err := s.open(ctx); err != nil {
+		return wire.All(documents, err)
+	}
 	errs := s.introduce(ctx, documents)
+	if slices.ContainsFunc(errs, func(err error) bool { return err != nil && !wire.IsRejected(err) }) {
+		s.reset()
+	}
 	for i, err := range errs {
 		errs[i] = explain(ctx, s.topicOf(documents[i]), err)
 	}
@@ -81,8 +118,6 @@ func (s *sink) Send(ctx context.Context, documents []*wire.Document) []error {
 	}
 	return errs
 }
-
-var errNotSent = errors.New("not sent, since a document before it was not stored")
 
 // introduce sends the first document to a topic alone, since the client only buffers by partition once it knows those of the topic.
 func (s *sink) introduce(ctx context.Context, documents []*wire.Document) []error {
@@ -94,7 +129,7 @@ func (s *sink) introduce(ctx context.Context, documents []*wire.Document) []erro
 		topic := s.topicOf(d)
 		switch {
 		case failed[topic]:
-			errs[i] = errNotSent
+			errs[i] = wire.ErrBehind
 		case s.known[topic]:
 			places, rest = append(places, i), append(rest, d)
 		default:
@@ -129,7 +164,7 @@ func (s *sink) deliver(ctx context.Context, documents []*wire.Document) []error 
 	half := len(refused) / 2
 	again := s.deliver(ctx, refused[:half])
 	if slices.ContainsFunc(again, func(err error) bool { return err != nil && !wire.IsRejected(err) }) {
-		again = append(again, wire.All(refused[half:], errNotSent)...)
+		again = append(again, wire.All(refused[half:], wire.ErrBehind)...)
 	} else {
 		again = append(again, s.deliver(ctx, refused[half:])...)
 	}
@@ -170,7 +205,7 @@ func isRefusal(err error) bool {
 
 func explain(ctx context.Context, topic string, err error) error {
 	switch {
-	case err == nil, wire.IsRejected(err):
+	case err == nil, wire.IsRejected(err), errors.Is(err, wire.ErrBehind):
 		return err
 	case errors.Is(err, kerr.InvalidTopicException):
 		return wire.Rejected{Err: err}
@@ -220,6 +255,9 @@ func checkTopic(topic string) error {
 
 // Check looks for the topic.
 func (s *sink) Check(ctx context.Context) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
 	if s.topic == "" {
 		return ping(ctx, s.client)
 	}
@@ -231,6 +269,10 @@ func (s *sink) Check(ctx context.Context) error {
 
 // Close disconnects.
 func (s *sink) Close(context.Context) error {
-	s.client.Close()
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.closed = true; s.client != nil {
+		s.client.Close()
+	}
 	return nil
 }

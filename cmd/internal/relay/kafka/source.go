@@ -30,9 +30,11 @@ func NewSource(ctx context.Context, c *config.KafkaSource, decode func(*wire.Doc
 	if len(c.Topics) == 0 {
 		return nil, errors.New("topics is empty")
 	}
-	if err := prepare(ctx, c); err != nil {
+	group := wire.GroupOf("kafka", append(values(c.Brokers), c.Group, strings.Join(values(c.Topics), ","))...)
+	if err := prepare(ctx, c, c.Start == config.Latest && !group.HasBegun()); err != nil {
 		return nil, err
 	}
+	group.Begin()
 	options := []kgo.Opt{
 		kgo.ConsumerGroup(c.Group), kgo.ConsumeTopics(values(c.Topics)...), kgo.ConsumeStartOffset(kgo.NewOffset().AtStart()),
 		kgo.DisableAutoCommit(), kgo.BlockRebalanceOnPoll(), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
@@ -51,14 +53,14 @@ func NewSource(ctx context.Context, c *config.KafkaSource, decode func(*wire.Doc
 
 // prepare looks for the topics. A group that begins at their end commits that before it consumes, so that it misses nothing from then on, even if it stops
 // before it has consumed anything.
-func prepare(ctx context.Context, c *config.KafkaSource) error {
+func prepare(ctx context.Context, c *config.KafkaSource, isAtEnd bool) error {
 	client, err := connect(ctx, login{c.Brokers, c.TLS, c.SASL, nil})
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	topics := values(c.Topics)
-	if err := exist(ctx, client, topics...); err != nil || c.Start != config.Latest {
+	if err := exist(ctx, client, topics...); err != nil || !isAtEnd {
 		return err
 	}
 	if err := beginAtEnd(ctx, kadm.NewClient(client), c.Group, topics); err != nil {

@@ -99,7 +99,7 @@ func TestStartAtEnd(t *testing.T) {
 	all := documents(7, 30)
 	relaytest.SendAtOnce(t, sink, all[:10]...)
 	c := sourceConfig(addresses)
-	c.Start = config.Latest
+	c.Group, c.Start = "end", config.Latest
 	source := openSource(t, c, wire.Native, 100)
 	if err := source.Close(t.Context()); err != nil { // before it has joined the group
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 // Package mqtt publishes documents to topics of brokers of MQTT 5 and takes them from there.
 //
-// The broker gives a document to those that have subscribed to its topic, and forgets it where there are none. Headers are user properties, and the id is the
-// correlation data.
+// The broker gives a document to the sessions that have subscribed to its topic, and keeps it nowhere else, unless it is retained. Headers are user properties,
+// and the id is the correlation data.
 package mqtt
 
 import (
@@ -86,8 +86,9 @@ func (e *endpoint) dial(ctx context.Context) (net.Conn, error) {
 // client is a connection. A new one is made when it ends.
 type client struct {
 	*paho.Client
-	limit uint32 // bytes of a packet, at most; 0 is unknown
-	why   chan error
+	limit      uint32 // bytes of a packet, at most; 0 is unknown
+	hadSession bool   // the broker had one of this client_id
+	why        chan error
 }
 
 func (e *endpoint) connect(ctx context.Context, hello *paho.Connect, settings paho.ClientConfig) (*client, error) {
@@ -112,6 +113,7 @@ func (e *endpoint) connect(ctx context.Context, hello *paho.Connect, settings pa
 	case err != nil:
 		return nil, err
 	}
+	c.hadSession = answer.SessionPresent
 	if answer.Properties != nil && answer.Properties.MaximumPacketSize != nil {
 		c.limit = *answer.Properties.MaximumPacketSize
 	}
@@ -152,8 +154,10 @@ func (c *client) close() {
 	}
 }
 
-// failure is the first reason code that says so.
-const failure = 0x80
+const (
+	noSubscribers = 0x10 // reason code: the broker gave the document to nobody
+	failure       = 0x80 // first reason code of a refusal
+)
 
 var reasons = map[byte]string{
 	0x86: "bad user name or password", 0x87: "not authorized", 0x88: "server unavailable", 0x8A: "banned", 0x8B: "server shutting down",

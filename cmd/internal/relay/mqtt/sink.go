@@ -8,7 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/eclipse/paho.golang/packets"
 	"github.com/eclipse/paho.golang/paho"
+	"github.com/eclipse/paho.golang/paho/session"
+	"github.com/eclipse/paho.golang/paho/session/state"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
@@ -55,9 +58,31 @@ func (s *sink) connect(ctx context.Context) (*client, error) {
 	if s.client != nil && !s.client.isDone() {
 		return s.client, nil
 	}
-	c, err := s.endpoint.connect(ctx, &paho.Connect{ClientID: s.c.ClientID, CleanStart: true}, paho.ClientConfig{PacketTimeout: s.timeout})
+	c, err := s.endpoint.connect(ctx, &paho.Connect{ClientID: s.c.ClientID, CleanStart: true}, paho.ClientConfig{
+		PacketTimeout: s.timeout, Session: &receipts{SessionManager: state.NewInMemory(), unmatched: map[uint16]bool{}},
+	})
 	s.client = c
 	return c, err
+}
+
+// receipts is a session that repeats in PUBCOMP the reason code of PUBREC, the first of two answers to quality of service 2: the client returns only the second.
+type receipts struct {
+	session.SessionManager
+	unmatched map[uint16]bool // packets whose PUBREC said that there are no subscribers
+}
+
+// PacketReceived handles an answer of the broker.
+func (r *receipts) PacketReceived(p *packets.ControlPacket, published chan<- *packets.Publish) error {
+	switch answer := p.Content.(type) {
+	case *packets.Pubrec:
+		r.unmatched[answer.PacketID] = answer.ReasonCode == noSubscribers
+	case *packets.Pubcomp:
+		if r.unmatched[answer.PacketID] {
+			answer.ReasonCode = noSubscribers
+		}
+		delete(r.unmatched, answer.PacketID)
+	}
+	return r.SessionManager.PacketReceived(p, published)
 }
 
 // Send publishes documents and waits for the confirmation of each.
@@ -131,6 +156,8 @@ func (s *sink) publish(ctx context.Context, c *client, d *wire.Document) error {
 			return wire.Rejected{Err: err}
 		}
 		return err
+	case answer != nil && answer.ReasonCode == noSubscribers && !p.Retain:
+		return fmt.Errorf("no session has subscribed to topic %q, so the broker kept nothing: subscribe to it first", d.Address)
 	case errors.Is(err, paho.ErrInvalidArguments): // the broker has neither the quality of service nor retained messages
 		return err
 	case err != nil:

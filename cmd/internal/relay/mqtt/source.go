@@ -2,6 +2,7 @@ package mqtt
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -86,6 +87,9 @@ func (s *source) open(ctx context.Context) error {
 		})
 	if err != nil {
 		return err
+	}
+	if !c.hadSession {
+		slog.Warn("the broker has no session of this client and begins one: of earlier events, it kept none; expected at the first start only", "client_id", s.c.ClientID)
 	}
 	s.client, s.messages, s.acks, s.stop = c, messages, written, stop
 	if err := s.subscribe(ctx); err != nil {

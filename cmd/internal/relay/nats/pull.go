@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -123,9 +122,7 @@ func headers(all nats.Header) map[string]string {
 		}
 		name, value := strings.ToLower(name), strings.Join(values, ",")
 		if strings.HasPrefix(name, attributePrefix) {
-			if decoded, err := url.PathUnescape(value); err == nil { // else its publisher did not encode it
-				value = decoded
-			}
+			value, _ = wire.DecodeHeader(value) // NATS takes any bytes
 		}
 		own[name] = value
 	}

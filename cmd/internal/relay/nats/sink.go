@@ -135,7 +135,7 @@ func (s *sink) message(d *wire.Document) (*nats.Msg, error) {
 	header := make(nats.Header, len(d.Headers)+4)
 	for name, value := range d.Headers {
 		if strings.HasPrefix(name, attributePrefix) {
-			value = percentEncode(value)
+			value = wire.EncodeHeader(value)
 		}
 		header[name] = []string{value}
 	}
@@ -161,18 +161,6 @@ func present(header nats.Header, name, value string) {
 
 // attributePrefix begins headers with attributes of CloudEvents, whose binding for NATS percent-encodes them as that for HTTP does.
 const attributePrefix = "ce-"
-
-func percentEncode(value string) string {
-	var b strings.Builder
-	for i := range len(value) {
-		if c := value[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '%' {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
 
 // checkSubject refuses subjects that cannot be published to, and those of the server itself, which an event's content must not reach.
 func checkSubject(subject string) error {

@@ -96,7 +96,8 @@ func consumer(ctx context.Context, js jetstream.JetStream, c *config.NATSSource)
 		return nil, missing(c.Stream, err)
 	}
 	settings := jetstream.ConsumerConfig{Durable: c.Consumer, AckPolicy: jetstream.AckExplicitPolicy}
-	if c.Start == config.Latest {
+	group := wire.GroupOf("nats", c.URL, c.Stream, c.Consumer)
+	if c.Start == config.Latest && !group.HasBegun() {
 		settings.DeliverPolicy = jetstream.DeliverNewPolicy
 	}
 	existing, err := stream.Consumer(ctx, c.Consumer)
@@ -121,6 +122,7 @@ func consumer(ctx context.Context, js jetstream.JetStream, c *config.NATSSource)
 	if err != nil {
 		return nil, fmt.Errorf("could not create or update consumer %s: %w", c.Consumer, err)
 	}
+	group.Begin()
 	return updated.CachedInfo(), nil
 }
 

@@ -15,6 +15,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// closeWithin is how long the end of a connection may take.
+const closeWithin = time.Second
+
 // Database is the extension of a schema, in one database.
 type Database struct {
 	pool   *pgxpool.Pool
@@ -39,8 +42,18 @@ func Open(dsn, schema string, connections int) (*Database, error) {
 	return &Database{pool: pool, schema: pgx.Identifier{schema}.Sanitize()}, nil
 }
 
-// Close ends all connections.
-func (d *Database) Close() { d.pool.Close() }
+// Close ends all connections. It does not wait for those whose server does not answer.
+func (d *Database) Close() {
+	closed := make(chan struct{})
+	go func() {
+		d.pool.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closeWithin):
+	}
+}
 
 // sql puts the schema in the place of %s.
 func (d *Database) sql(text string) string { return strings.ReplaceAll(text, "%s", d.schema) }

@@ -63,7 +63,7 @@ func (i *Inbox) Close(context.Context) error {
 	return nil
 }
 
-// Send implements wire.Sink. If the server refuses the values of a message, those of each are tried alone.
+// Send implements wire.Sink. If the server refuses a message, each is tried alone.
 func (i *Inbox) Send(ctx context.Context, documents []*wire.Document) []error {
 	if len(documents) == 0 {
 		return nil
@@ -72,18 +72,25 @@ func (i *Inbox) Send(ctx context.Context, documents []*wire.Document) []error {
 	switch {
 	case err == nil:
 		return nil
-	case !isRefused(err):
+	case !isRefused(err) && !isOfMessage(err):
 		return wire.All(documents, err)
-	case len(documents) == 1:
-		return []error{wire.Rejected{Err: err}}
 	}
-	errs := make([]error, len(documents))
+	errs, failed := make([]error, len(documents)), map[string]bool{}
 	for n, d := range documents {
-		if errs[n] = i.store(ctx, []*wire.Document{d}); isRefused(errs[n]) {
-			errs[n] = wire.Rejected{Err: errs[n]}
-		} else if errs[n] != nil { // none behind it is stored before it
-			copy(errs[n:], wire.All(documents[n:], errs[n]))
-			break
+		if failed[d.Key] && d.Key != "" {
+			errs[n] = wire.ErrBehind
+			continue
+		}
+		err := i.store(ctx, []*wire.Document{d})
+		switch {
+		case err == nil:
+		case isRefused(err):
+			errs[n] = wire.Rejected{Err: err}
+		case isOfMessage(err):
+			errs[n], failed[d.Key] = err, true
+		default:
+			copy(errs[n:], wire.All(documents[n:], err))
+			return errs
 		}
 	}
 	return errs
@@ -102,11 +109,24 @@ func isRefused(err error) bool {
 	return failed.Code == "54000" // a limit, such as the depth or the size of a document
 }
 
+// isOfMessage reports whether the server may store other messages: a trigger of the application raised an error, or has a fault that this message meets.
+func isOfMessage(err error) bool {
+	var failed Failure
+	if !errors.As(err, &failed) {
+		return false
+	}
+	switch failed.Code[:2] {
+	case "P0", "21", "38", "39", "42":
+		return true
+	}
+	return false
+}
+
 func (i *Inbox) store(ctx context.Context, documents []*wire.Document) error {
 	if i.asDocument {
 		return i.storeDocuments(ctx, documents)
 	}
-	messages := make([]map[string]any, len(documents))
+	messages := make([]message, len(documents))
 	for n, d := range documents {
 		m, err := i.message(d.Event)
 		if err != nil {
@@ -127,32 +147,32 @@ func (i *Inbox) store(ctx context.Context, documents []*wire.Document) error {
 }
 
 // message is an event as inbox_receive_many takes it.
-func (i *Inbox) message(e *wire.Event) (map[string]any, error) {
-	m := map[string]any{"event_id": e.Unique(), "event_type": e.Type, "payload": e.Body()}
-	for name, value := range map[string]string{"source": e.Origin, "aggregate_id": e.Key, "trace_id": e.Trace} {
-		if value != "" {
-			m[name] = value
-		}
-	}
-	sequence, err := i.sequence.Execute(e)
-	if err != nil {
-		return nil, err
-	}
-	if sequence != "" {
-		m["sequence"] = sequence
+type message struct {
+	ID       string          `json:"event_id"`
+	Type     string          `json:"event_type"`
+	Payload  json.RawMessage `json:"payload"`
+	Origin   string          `json:"source,omitempty"`
+	Key      string          `json:"aggregate_id,omitempty"`
+	Trace    string          `json:"trace_id,omitempty"`
+	Sequence string          `json:"sequence,omitempty"`
+	Priority *int            `json:"priority,omitempty"`
+}
+
+func (i *Inbox) message(e *wire.Event) (message, error) {
+	m := message{ID: e.Unique(), Type: e.Type, Payload: e.Body(), Origin: e.Origin, Key: e.Key, Trace: e.Trace}
+	var err error
+	if m.Sequence, err = i.sequence.Execute(e); err != nil {
+		return m, err
 	}
 	priority, err := i.priority.Execute(e)
-	if err != nil {
-		return nil, err
-	}
-	if priority != "" {
-		n, err := strconv.Atoi(priority)
-		if err != nil {
-			return nil, wire.Reject("the priority %q is no whole number", priority)
+	if err == nil && priority != "" {
+		n, isWrong := strconv.Atoi(priority)
+		if isWrong != nil {
+			return m, wire.Reject("the priority %q is no whole number", priority)
 		}
-		m["priority"] = n
+		m.Priority = &n
 	}
-	return m, nil
+	return m, err
 }
 
 // storeDocuments gives documents to the inbox as the broker had them. Those that it cannot read go to its quarantine.

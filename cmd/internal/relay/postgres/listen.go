@@ -63,7 +63,11 @@ func (l *Listener) listen(ctx context.Context, db *Database) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
+		defer cancel()
+		_ = conn.Close(ctx)
+	}()
 	if _, err := conn.Exec(ctx, "listen pgtrickle_outbox_new"); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,6 +20,7 @@ type Outbox struct {
 	c        *config.Outbox
 	consumer string
 	batch    int
+	one      bool // event at a time
 	wake     <-chan struct{}
 	log      *slog.Logger
 	catalog  catalogRow
@@ -27,13 +29,14 @@ type Outbox struct {
 	rows   []*row // granted and not settled, in the order of ids
 	lease  int64
 	holder holder
-	beat   time.Time // when it last showed that it is alive
+	woken  chan struct{} // by Wake
 }
 
 // catalogRow is what the catalog says of an outbox.
 type catalogRow struct {
-	name, kind, table, notified, deltas string
-	streamTable                         string // its name alone; empty for events
+	name, kind, table, schema, tableName, deltas string
+	streamTable                                  string // its name alone; empty for events
+	isOrdered                                    bool
 }
 
 // NewOutbox looks at the outbox and its group. Notifications that the listener gets end the pause between polls that find nothing.
@@ -42,16 +45,17 @@ func NewOutbox(ctx context.Context, db *Database, c *config.Outbox, consumer str
 	if err != nil {
 		return nil, err
 	}
-	o := &Outbox{db: db, c: c, consumer: consumer, batch: batch, log: log, catalog: catalog, origin: c.Origin}
+	o := &Outbox{db: db, c: c, consumer: consumer, batch: batch, log: log, catalog: catalog, origin: c.Origin, woken: make(chan struct{}, 1)}
 	if o.origin == "" {
 		if o.origin, err = db.origin(ctx, db.pool, catalog); err != nil {
 			return nil, err
 		}
 	}
 	if c.Notifications {
-		o.wake = listener.wakes(catalog.notified, c.Group+"/"+consumer)
+		o.wake = listener.wakes(catalog.tableName, c.Group+"/"+consumer)
 	}
 	o.holder.extend = o.extend
+	o.hold()
 	return o, nil
 }
 
@@ -64,7 +68,13 @@ func (d *Database) origin(ctx context.Context, in session, o catalogRow) (string
 	return "/" + extension + "/" + o.name, nil
 }
 
-// CheckOutbox creates the group of an outbox where the configuration says so, and polls it, in a transaction that it rolls back.
+// checks call all that a consumer calls, with nothing to do.
+const checks = `
+	select %s.ack_rows($1, $2, '{}'), %s.reject_rows($1, $2, '{}', 'check'), %s.release_rows($1, $2, '{}'), %s.extend_lease($1, $2, 1), %s.consumer_heartbeat($1, $2),
+	       %s.leave_group($1, $2)`
+
+// CheckOutbox creates the group of an outbox where the configuration says so, polls it, reads the outbox and calls what settles rows, in a transaction that it
+// rolls back.
 func (d *Database) CheckOutbox(ctx context.Context, c *config.Outbox) error {
 	return d.try(ctx, func(tx session) error {
 		o, err := d.outbox(ctx, tx, c)
@@ -75,6 +85,14 @@ func (d *Database) CheckOutbox(ctx context.Context, c *config.Outbox) error {
 			look := Outbox{c: c}
 			_, err = tx.Exec(ctx, d.sql("select from %s.poll_outbox($1, 'sluice relay check', 1, 1, $2)"), c.Group, look.types())
 		}
+		for _, table := range []string{o.table, o.deltas} {
+			if err == nil && table != "" {
+				_, err = tx.Exec(ctx, "select from "+table+" limit 0")
+			}
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, d.sql(checks), c.Group, "sluice relay check")
+		}
 		return plain(err)
 	})
 }
@@ -82,11 +100,11 @@ func (d *Database) CheckOutbox(ctx context.Context, c *config.Outbox) error {
 // outbox reads the catalog, by the name of an outbox or of a stream table that has one, and has the group.
 func (d *Database) outbox(ctx context.Context, in session, c *config.Outbox) (o catalogRow, err error) {
 	err = in.QueryRow(ctx, d.sql(`
-		select c.outbox_name, c.kind, pg_catalog.format('%I.%I', c.outbox_schema, c.outbox_table_name), c.outbox_table_name::pg_catalog.text,
+		select c.outbox_name, c.kind, pg_catalog.format('%I.%I', c.outbox_schema, c.outbox_table_name), c.outbox_schema::pg_catalog.text, c.outbox_table_name::pg_catalog.text,
 		       case when c.delta_rows_table_name is not null then pg_catalog.format('%I.%I', c.outbox_schema, c.delta_rows_table_name) else '' end,
-		       coalesce(c.pgt_name, '')
+		       coalesce(c.pgt_name, ''), c.ordering_key is not null
 		from %s.pgt_outbox_config c
-		where $1 operator(pg_catalog.=) any (array[c.outbox_name, c.stream_table, c.pgt_name]::pg_catalog.text[])`), c.Name).Scan(&o.name, &o.kind, &o.table, &o.notified, &o.deltas, &o.streamTable)
+		where $1 operator(pg_catalog.=) any (array[c.outbox_name, c.stream_table, c.pgt_name]::pg_catalog.text[])`), c.Name).Scan(&o.name, &o.kind, &o.table, &o.schema, &o.tableName, &o.deltas, &o.streamTable, &o.isOrdered)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return o, fmt.Errorf("outbox not found: %s, in schema %s", c.Name, d.schema)
 	}
@@ -105,6 +123,22 @@ func (d *Database) outbox(ctx context.Context, in session, c *config.Outbox) (o 
 		return o, fmt.Errorf("consumer group %s is one of outbox %s, not of %s", c.Group, of, o.name)
 	}
 	return o, plain(err)
+}
+
+// Postpones implements wire.Postponing: events are given back to the group for a time. The parts of a refresh stay in order.
+func (o *Outbox) Postpones() (can, inOrder bool) {
+	return o.catalog.streamTable == "", o.catalog.isOrdered
+}
+
+// Probe implements wire.Postponing.
+func (o *Outbox) Probe(one bool) { o.one = one }
+
+// atMost is how many events Receive returns, at most.
+func (o *Outbox) atMost() int {
+	if o.one {
+		return 1
+	}
+	return o.batch
 }
 
 // Receive implements wire.Source.
@@ -126,20 +160,28 @@ func (o *Outbox) Receive(ctx context.Context) ([]*wire.Event, error) {
 	}
 }
 
-// rest waits for a notification or the next poll. Polls that find nothing leave no trace, so a heartbeat shows that the consumer is alive.
-func (o *Outbox) rest(ctx context.Context) error {
-	if time.Since(o.beat) > 20*time.Second {
-		o.beat = time.Now()
-		if err := o.db.exec(ctx, "select %s.consumer_heartbeat($1, $2)", o.c.Group, o.consumer); err != nil {
-			return err
-		}
+// HasMore implements wire.Postponing: it received rows with more text than Receive returns at once.
+func (o *Outbox) HasMore() bool {
+	return slices.ContainsFunc(o.rows, func(r *row) bool { return !r.read })
+}
+
+// Wake implements wire.Postponing.
+func (o *Outbox) Wake() {
+	select {
+	case o.woken <- struct{}{}:
+	default:
 	}
+}
+
+// rest waits for a notification, Wake or the next poll.
+func (o *Outbox) rest(ctx context.Context) error {
 	timer := time.NewTimer(time.Duration(o.c.PollEvery))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-o.wake:
+	case <-o.woken:
 	case <-timer.C:
 	}
 	return nil
@@ -152,8 +194,20 @@ func (o *Outbox) Close(ctx context.Context) error {
 	return o.db.exec(ctx, "select %s.leave_group($1, $2)", o.c.Group, o.consumer)
 }
 
-// extend extends the lease of the rows in progress.
+// hold shows that the consumer is alive, and holds the lease of the rows in progress, if there are any.
+func (o *Outbox) hold() {
+	if len(o.rows) == 0 {
+		o.holder.start(0, beatEvery)
+		return
+	}
+	o.holder.start(o.lease, min(time.Duration(o.c.Visibility)/3, beatEvery))
+}
+
+// extend extends the lease of the rows in progress, if there are any. Polls that find nothing leave no trace, so a heartbeat shows that the consumer is alive.
 func (o *Outbox) extend(ctx context.Context, lease int64) error {
+	if lease == 0 {
+		return o.db.exec(ctx, "select %s.consumer_heartbeat($1, $2)", o.c.Group, o.consumer)
+	}
 	err := o.db.exec(ctx, "select %s.extend_lease($1, $2, $3, $4), %s.consumer_heartbeat($1, $2)", o.c.Group, o.consumer, o.seconds(), lease)
 	if err != nil && !isLost(err) && ctx.Err() == nil {
 		o.log.Warn("lease not extended", "error", err)

@@ -24,16 +24,18 @@ type row struct {
 	headers   []byte
 	payload   []byte // nil if it is large
 	isClaim   *bool
+	attempt   int
 
-	parts   *parts // of a stream table, once the row was begun
-	open    int    // events of it that were received and are not settled
-	read    bool   // there are no more events of it
-	problem error  // of an event that was rejected
-	left    bool   // an event of it was not delivered
+	parts   *parts          // of a stream table, once the row was begun
+	open    int             // events of it that were received and are not settled
+	read    bool            // there are no more events of it
+	problem error           // of an event that was rejected
+	left    bool            // an event of it was not delivered
+	again   *wire.Postponed // when it comes again; nil: at once
 }
 
 const pollQuery = `
-	select p.id, p.created_at, p.event_type, p.aggregate_id, p.headers::pg_catalog.text, t.text, p.is_claim_check, p.lease_id
+	select p.id, p.created_at, p.event_type, p.aggregate_id, p.headers::pg_catalog.text, t.text, p.is_claim_check, p.attempts, p.lease_id
 	from (select pg_catalog.set_config('synchronous_commit', 'off', true)) s -- rows of a lease that a crash forgets are granted again
 	cross join lateral %s.poll_outbox($1, $2, $3, $4, $5) p
 	cross join lateral (select case when pg_catalog.octet_length(x.text) operator(pg_catalog.<=) $6 then x.text end as text from (select p.payload::pg_catalog.text as text offset 0) x) t`
@@ -42,7 +44,7 @@ const pollQuery = `
 func (o *Outbox) poll(ctx context.Context) error {
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	rows, err := o.db.pool.Query(ctx, o.db.sql(pollQuery), o.c.Group, o.consumer, o.batch, o.seconds(), o.types(), inlineBytes)
+	rows, err := o.db.pool.Query(ctx, o.db.sql(pollQuery), o.c.Group, o.consumer, o.atMost(), o.seconds(), o.types(), inlineBytes)
 	if err != nil {
 		return plain(err)
 	}
@@ -50,14 +52,13 @@ func (o *Outbox) poll(ctx context.Context) error {
 	o.rows = nil
 	for rows.Next() {
 		r := &row{}
-		if err := rows.Scan(&r.id, &r.createdAt, &r.eventType, &r.key, &r.headers, &r.payload, &r.isClaim, &o.lease); err != nil {
+		if err := rows.Scan(&r.id, &r.createdAt, &r.eventType, &r.key, &r.headers, &r.payload, &r.isClaim, &r.attempt, &o.lease); err != nil {
 			return err
 		}
 		o.rows = append(o.rows, r)
 	}
 	if rows.Err() == nil && len(o.rows) > 0 {
-		o.beat = time.Now()
-		o.holder.start(o.lease, time.Duration(o.c.Visibility)/3)
+		o.hold()
 	}
 	return plain(rows.Err())
 }
@@ -74,7 +75,7 @@ func (o *Outbox) types() (types []string) {
 func (o *Outbox) next(ctx context.Context) (events []*wire.Event, err error) {
 	bytes := 0
 	for _, r := range o.rows {
-		for !r.read && len(events) < o.batch && bytes < batchBytes {
+		for !r.read && len(events) < o.atMost() && bytes < batchBytes {
 			e, err := o.event(ctx, r)
 			if err != nil {
 				return nil, err
@@ -104,7 +105,8 @@ func (o *Outbox) event(ctx context.Context, r *row) (*wire.Event, error) {
 		return nil, err
 	}
 	r.read = true
-	e := &wire.Event{ID: strconv.FormatInt(r.id, 10), Origin: o.origin, Time: r.createdAt, Payload: payload, Headers: headers(r.headers)}
+	e := &wire.Event{ID: strconv.FormatInt(r.id, 10), Origin: o.origin, Time: r.createdAt, Payload: payload, Headers: headers(r.headers), Attempt: r.attempt,
+		Outbox: &wire.Outbox{Schema: o.catalog.schema, Table: o.catalog.tableName}}
 	if r.eventType != nil {
 		e.Type = *r.eventType
 	}
@@ -112,7 +114,7 @@ func (o *Outbox) event(ctx context.Context, r *row) (*wire.Event, error) {
 		e.Key = *r.key
 	}
 	if source := e.Headers["source"]; source != "" && o.c.Origin == "" {
-		e.Origin = source
+		e.Origin, e.Outbox.IsNamed = source, true
 		delete(e.Headers, "source")
 	}
 	e.Trace = e.Headers["traceparent"]

@@ -2,6 +2,9 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,6 +22,10 @@ func (o *Outbox) Settle(ctx context.Context, events []*wire.Event, outcomes []er
 			r.problem, r.read = err, true
 		default:
 			r.left, r.read = true, true
+			var again wire.Postponed
+			if errors.As(err, &again) {
+				r.again = &again
+			}
 		}
 	}
 	var done []*row
@@ -32,14 +39,13 @@ func (o *Outbox) Settle(ctx context.Context, events []*wire.Event, outcomes []er
 	if len(done) == 0 {
 		return nil
 	}
+	o.holder.stop() // it locks leases in an order of its own: beside the statements of end that can be a deadlock
 	err := o.end(ctx, done)
 	if isLost(err) {
 		o.log.Warn("lease lost: another consumer delivers these events again", "group", o.c.Group, "id", done[0].id)
 		o.rows, err = nil, nil
 	}
-	if len(o.rows) == 0 {
-		o.holder.stop()
-	}
+	o.hold()
 	return err
 }
 
@@ -49,11 +55,10 @@ func (o *Outbox) end(ctx context.Context, rows []*row) error {
 	queue := func(sql string, args ...any) {
 		statements.Queue(o.db.sql(sql), append([]any{o.c.Group, o.consumer, o.lease}, args...)...)
 	}
-	var finished, left []int64
+	var finished []int64
 	for _, r := range rows {
 		switch {
 		case r.left:
-			left = append(left, r.id)
 			continue
 		case r.problem != nil:
 			queue("select %s.reject_rows($1, $2, $4, $5, p_lease_id => $3)", []int64{r.id}, r.problem.Error())
@@ -70,8 +75,42 @@ func (o *Outbox) end(ctx context.Context, rows []*row) error {
 	case len(finished) > 0:
 		queue("select %s.ack_rows($1, $2, $4, p_lease_id => $3)", finished)
 	}
-	if len(left) > 0 {
-		queue("select %s.release_rows($1, $2, $4, p_lease_id => $3)", left)
+	for _, r := range releases(rows) {
+		queue("select %s.release_rows($1, $2, $4, pg_catalog.make_interval(secs => $5), $6, p_lease_id => $3)", r.ids, r.after.Seconds(), r.reason)
 	}
 	return plain(o.db.pool.SendBatch(ctx, statements).Close())
+}
+
+// release gives rows back, to come again after a time. Where it has a reason, that was an attempt.
+type release struct {
+	ids    []int64
+	after  time.Duration
+	reason *string
+}
+
+// releases gives back the rows that are left, from the last to the first: the server gives back those behind a row in its lane with it.
+func releases(rows []*row) (all []release) {
+	for _, r := range slices.Backward(rows) {
+		if !r.left {
+			continue
+		}
+		next := release{ids: []int64{r.id}}
+		if r.again != nil {
+			next.after = r.again.After
+			if r.again.Counts {
+				reason := r.again.Error()
+				next.reason = &reason
+			}
+		}
+		if n := len(all) - 1; n >= 0 && all[n].isLike(next) {
+			all[n].ids = append(all[n].ids, r.id)
+			continue
+		}
+		all = append(all, next)
+	}
+	return all
+}
+
+func (r release) isLike(other release) bool {
+	return r.after == other.after && (r.reason == nil) == (other.reason == nil) && (r.reason == nil || *r.reason == *other.reason)
 }

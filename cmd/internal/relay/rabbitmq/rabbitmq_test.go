@@ -34,8 +34,8 @@ func TestRabbitMQ(t *testing.T) {
 		name string
 		run  func(*testing.T, *broker.Process)
 	}{
-		{"Formats", testFormats}, {"Properties", testProperties}, {"Rejected", testRejected}, {"Unroutable", testUnroutable}, {"Full", testFull},
-		{"Unsettled", testUnsettled}, {"Deleted", testDeleted}, {"Check", testCheck}, {"Stalled", testStalled}, {"Killed", testKilled},
+		{"Formats", testFormats}, {"Properties", testProperties}, {"Rejected", testRejected}, {"Unroutable", testUnroutable}, {"Full", testFull}, {"Order", testOrder}, {"OrderFull", testOrderFull},
+		{"Unsettled", testUnsettled}, {"Deleted", testDeleted}, {"Recreated", testRecreated}, {"Check", testCheck}, {"Quorum", testQuorum}, {"Stalled", testStalled}, {"Killed", testKilled},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			broker.NoLeaks(t)
@@ -187,7 +187,7 @@ func testFull(t *testing.T, server *broker.Process) {
 	var again []*wire.Document
 	for i, err := range sink.Send(relaytest.Context(t), documents) {
 		if err != nil {
-			if !errors.Is(err, errRefused) {
+			if !errors.Is(err, errRefused) && !errors.Is(err, wire.ErrBehind) {
 				t.Fatal(err)
 			}
 			again = append(again, documents[i])
@@ -200,6 +200,14 @@ func testFull(t *testing.T, server *broker.Process) {
 		t.Fatal(err)
 	}
 	relaytest.Send(t, sink, again[:1])
+}
+
+// testQuorum sends documents to a quorum queue, which confirms them once its quorum has them.
+func testQuorum(t *testing.T, server *broker.Process) {
+	declare(t, server, "quorum", amqp.Table{"x-queue-type": "quorum"})
+	events := relaytest.Events(30, 200)
+	relaytest.Send(t, openSink(t, server, "quorum", "order.placed"), relaytest.Documents(t, wire.Native, "order.placed", events))
+	relaytest.Same(t, wire.Native, events, relaytest.Collect(t, openSource(t, server, "quorum", wire.Native, 64), len(events)))
 }
 
 func testUnsettled(t *testing.T, server *broker.Process) {
@@ -273,7 +281,7 @@ func testKilled(t *testing.T, server *broker.Process) {
 	documents := relaytest.Documents(t, wire.Native, "order.placed", events)
 	relaytest.Send(t, sink, documents[:100])
 	source := openSource(t, server, "killed", wire.Native, 50)
-	held := relaytest.Receive(t, source, 50)
+	held := relaytest.Next(t, source)
 	failures := relaytest.SendThrough(t, sink, documents[100:], func() {
 		server.Kill()
 		if err := source.Settle(relaytest.Context(t), held, make([]error, len(held))); err == nil {

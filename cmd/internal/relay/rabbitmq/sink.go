@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -29,12 +28,13 @@ var (
 	tooLarge   = regexp.MustCompile(`larger than (?:configured )?max size (\d+)`)
 )
 
-// sink is not InOrder: a document may be refused, or find no queue, and those after it be stored.
 type sink struct {
-	c       *config.RabbitMQ
-	key     wire.Template
-	timeout time.Duration
-	limit   int // bytes of a document, where the broker has said it
+	c          *config.RabbitMQ
+	key        wire.Template
+	timeout    time.Duration
+	limit      int             // bytes of a document, where the broker has said it
+	routed     map[string]bool // routing keys of which this connection has published a document to a queue
+	isCautious bool            // the broker has refused a document
 
 	mutex   sync.Mutex // over what follows
 	closed  bool
@@ -76,6 +76,7 @@ func (s *sink) connect(ctx context.Context) (*link, error) {
 		l.close()
 		return nil, err
 	}
+	s.routed = map[string]bool{}
 	s.link, s.returns = l, l.channel.NotifyReturn(make(chan amqp.Return, window))
 	return l, nil
 }
@@ -94,11 +95,7 @@ func (s *sink) Send(ctx context.Context, documents []*wire.Document) []error {
 	// A broker that is short of memory or disk reads nothing: writes to it wait.
 	stop := context.AfterFunc(ctx, func() { _ = l.raw.Close() })
 	defer stop()
-	errs := make([]error, 0, len(documents))
-	for part := range slices.Chunk(documents, window) {
-		errs = append(errs, s.sendPart(ctx, l, part)...)
-	}
-	return errs
+	return s.sendRounds(ctx, l, documents)
 }
 
 func (s *sink) sendPart(ctx context.Context, l *link, documents []*wire.Document) []error {

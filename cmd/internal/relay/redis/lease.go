@@ -2,9 +2,6 @@ package redis
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -78,35 +75,4 @@ func byStream(tags []tag) map[string][]string {
 		ids[at.stream] = append(ids[at.stream], at.id)
 	}
 	return ids
-}
-
-// names are the consumers of this process. Two workers that shared a name would take each other's entries for their own that were left over.
-var (
-	namesMutex sync.Mutex
-	names      = map[string]bool{}
-)
-
-// takeName gives a source the name of a consumer, with a number where another source of this process has it.
-func takeName(scope, name string) (string, error) {
-	if name == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			return "", err
-		}
-		name = host
-	}
-	namesMutex.Lock()
-	defer namesMutex.Unlock()
-	free := name
-	for n := 2; names[scope+"\x00"+free]; n++ {
-		free = fmt.Sprintf("%s-%d", name, n)
-	}
-	names[scope+"\x00"+free] = true
-	return free, nil
-}
-
-func dropName(scope, name string) {
-	namesMutex.Lock()
-	defer namesMutex.Unlock()
-	delete(names, scope+"\x00"+name)
 }

@@ -1,8 +1,10 @@
 package redis
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -171,8 +173,14 @@ func TestTrimmed(t *testing.T) {
 	if err := source.Settle(relaytest.Context(t), events, relaytest.Undelivered(10)); err != nil {
 		t.Fatal(err)
 	}
+	var log bytes.Buffer
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	if next := relaytest.Receive(t, source, 10); next[0].ID == events[0].ID {
 		t.Fatal(next[0].ID)
+	}
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "entries=10 first=s/") {
+		t.Fatal(log.String())
 	}
 	if n := client.XPending(context.Background(), "s", "relay").Val().Count; n != 10 {
 		t.Fatal(n)

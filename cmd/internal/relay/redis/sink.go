@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,8 +18,6 @@ const (
 	transactionSize = 1000      // documents; other clients wait while the server stores them
 	defaultLimit    = 512 << 20 // bytes of a value, unless proto-max-bulk-len says otherwise
 )
-
-var errNotSent = errors.New("not sent, since a document before it failed")
 
 type sink struct {
 	client *redis.Client
@@ -59,7 +56,7 @@ func (s *sink) Send(ctx context.Context, documents []*wire.Document) []error {
 	for part := range slices.Chunk(sound, transactionSize) {
 		if failed {
 			for _, i := range part {
-				errs[i] = errNotSent
+				errs[i] = wire.ErrBehind
 			}
 			continue
 		}

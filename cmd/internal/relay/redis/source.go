@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
+	"github.com/pgsluice/sluice/cmd/internal/relay/names"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 )
 
@@ -51,27 +53,29 @@ func NewSource(ctx context.Context, c *config.RedisSource, decode func(*wire.Doc
 	}
 	s.count = int64(max(1, batch/max(1, len(s.streams))))
 	for _, stream := range s.streams {
-		if err := s.createGroup(ctx, stream, c.Start == config.Latest); err != nil {
+		group := wire.GroupOf("redis", client.Options().Addr, s.group, stream)
+		if err := s.createGroup(ctx, stream, c.Start == config.Latest && !group.HasBegun()); err != nil {
 			_ = client.Close()
 			return nil, err
 		}
+		group.Begin()
 	}
-	if s.consumer, err = takeName(s.scope(), c.Consumer); err != nil {
+	// Two that shared a name would take each other's entries for their own that were left over.
+	name, err := names.Take(strings.Join([]string{"redis", client.Options().Addr, c.Group}, "\x00"), c.Consumer, "")
+	if err != nil {
 		_ = client.Close()
 		return nil, err
 	}
+	s.consumer = name.Text
 	var end context.CancelFunc
 	s.open, end = context.WithCancel(context.Background())
 	s.close = sync.OnceValue(func() error {
 		end()
-		dropName(s.scope(), s.consumer)
+		name.Release()
 		return client.Close()
 	})
 	return s, nil
 }
-
-// scope is what names of consumers are unique in.
-func (s *source) scope() string { return s.client.Options().Addr + "\x00" + s.group }
 
 func (s *source) createGroup(ctx context.Context, stream string, latest bool) error {
 	start := "0"
@@ -156,6 +160,10 @@ func (s *source) read(ctx context.Context) ([]*wire.Event, error) {
 	}
 	events, removed := s.events(found)
 	s.pending = s.pending && len(events)+len(removed) > 0
+	if len(removed) > 0 {
+		slog.Warn("entries were removed from streams of Redis after this group had read them and before they were delivered: they are lost",
+			"group", s.group, "entries", len(removed), "first", removed[0].stream+"/"+removed[0].id)
+	}
 	if err := acknowledge(ctx, s.client, s.group, removed); err != nil {
 		return nil, err
 	}

@@ -67,19 +67,16 @@ func (s *Sink) send(ctx context.Context, d *wire.Document) error {
 	if err != nil || !s.leadsWhereItShould(request.URL) {
 		return wire.Reject("the URL that the template makes is invalid or leads elsewhere: {{ path .Key }} escapes what an event has")
 	}
-	for name, value := range d.Headers {
-		if strings.ContainsAny(value, "\r\n\x00") || !isToken(name) {
-			return wire.Reject("header %q cannot be sent by HTTP", name)
-		}
-		request.Header.Set(name, value)
+	if err := setHeaders(request.Header, d); err != nil {
+		return err
 	}
-	timestamp := strconv.FormatInt(time.Now().Unix(), 10)
+	id, timestamp := wire.EncodeHeader(d.ID), strconv.FormatInt(time.Now().Unix(), 10)
 	request.Header.Set("Content-Type", d.ContentType)
-	request.Header.Set("Idempotency-Key", d.ID)
-	request.Header.Set(headerID, d.ID)
+	request.Header.Set("Idempotency-Key", id)
+	request.Header.Set(headerID, id)
 	request.Header.Set(headerTimestamp, timestamp)
 	if s.c.Secret != "" {
-		request.Header.Set(headerSignature, sign(s.key, d.ID, timestamp, d.Body))
+		request.Header.Set(headerSignature, sign(s.key, id, timestamp, d.Body))
 	}
 	for name, value := range s.c.Headers {
 		request.Header.Set(name, value)
@@ -96,6 +93,24 @@ func (s *Sink) send(ctx context.Context, d *wire.Document) error {
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, keptAnswer))
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // lets the connection be used again
 	return s.outcome(answer, text)
+}
+
+// setHeaders sets the headers of a document that are an event's or the configuration's. What else a publisher wrote, such as Authorization or Host, would be
+// taken for the relay's own.
+func setHeaders(to http.Header, d *wire.Document) error {
+	for name, value := range d.Headers {
+		switch {
+		case isEncoded(name):
+			value = wire.EncodeHeader(value)
+		case !d.Configured[name] && !isOfEvent(name):
+			continue
+		}
+		if strings.ContainsAny(value, "\r\n\x00") || !isToken(name) {
+			return wire.Reject("header %q cannot be sent by HTTP", name)
+		}
+		to.Set(name, value)
+	}
+	return nil
 }
 
 // leadsWhereItShould reports whether what an event put into a URL changed neither host nor path, nor began a query.

@@ -5,10 +5,13 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +28,7 @@ type Source struct {
 	server   *http.Server
 	requests chan *request
 	failed   chan error
+	one      bool // event at a time
 }
 
 // request waits for what becomes of its event. One element is sent to done, for which there is room.
@@ -100,9 +104,14 @@ func (s *Source) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	d, err := document(r, body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(s.c.Timeout))
 	defer cancel()
-	waiting := &request{event: s.decode(document(r, body), wire.Place{}), done: make(chan error, 1)}
+	waiting := &request{event: s.decode(d, wire.Place{}), done: make(chan error, 1)}
 	select {
 	case s.requests <- waiting:
 	case <-ctx.Done():
@@ -120,34 +129,42 @@ func (s *Source) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case wire.IsRejected(err):
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 	default:
+		var later wire.Postponed
+		if errors.As(err, &later) {
+			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(max(later.After.Seconds(), 1)))))
+		}
 		http.Error(w, "not stored; send it again", http.StatusServiceUnavailable)
 	}
 }
 
 // document is a request as formats read it.
-func document(r *http.Request, body []byte) *wire.Document {
+func document(r *http.Request, body []byte) (*wire.Document, error) {
 	d := &wire.Document{Address: r.URL.Path, Body: body, ContentType: r.Header.Get("Content-Type"), Headers: map[string]string{}}
 	for name, values := range r.Header {
-		if name = strings.ToLower(name); isOfEvent(name) {
-			d.Headers[name] = strings.Join(values, ", ")
+		if name = strings.ToLower(name); !isOfEvent(name) {
+			continue
 		}
+		value := strings.Join(values, ", ")
+		if isEncoded(name) {
+			var err error
+			if value, err = wire.DecodeHeader(value); err != nil {
+				return nil, fmt.Errorf("header %s: %w", name, err)
+			}
+		}
+		d.Headers[name] = value
 	}
 	d.ID = r.Header.Get(headerID)
 	if d.ID == "" {
 		d.ID = r.Header.Get("Idempotency-Key")
 	}
-	return d
+	return d, nil
 }
 
-// isOfEvent tells the headers of an event from those of the request.
-func isOfEvent(name string) bool {
-	for _, prefix := range []string{"event-", "ce-", "x-"} {
-		if strings.HasPrefix(name, prefix) {
-			return !strings.HasPrefix(name, "x-forwarded-")
-		}
-	}
-	return name == "traceparent"
-}
+// Postpones implements wire.Postponing: the response to a request that is not delivered has status 503 and a Retry-After.
+func (s *Source) Postpones() (can, inOrder bool) { return true, true }
+
+// Probe implements wire.Postponing.
+func (s *Source) Probe(one bool) { s.one = one }
 
 // Receive implements wire.Source.
 func (s *Source) Receive(ctx context.Context) (events []*wire.Event, err error) {
@@ -163,7 +180,7 @@ func (s *Source) Receive(ctx context.Context) (events []*wire.Event, err error) 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	for len(events) < s.batch {
+	for len(events) < s.batch && !s.one {
 		select {
 		case r := <-s.requests:
 			add(r)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 )
@@ -44,9 +43,11 @@ func (c Decoder) Decode(d *Document, place Place) *Event {
 
 func (c Decoder) decode(e *Event, d *Document) error {
 	switch {
-	case c.Format == CloudEvents && strings.HasPrefix(d.Headers["ce-specversion"], "1."), c.Format == CloudEventsBinary && d.Headers["ce-specversion"] != "":
-		return e.fromBinary(d)
 	case c.Format == CloudEvents, c.Format == CloudEventsBinary:
+		isStructured := strings.HasPrefix(strings.ToLower(d.ContentType), "application/cloudevents")
+		if _, isBinary := d.Headers["ce-specversion"]; isBinary && !isStructured {
+			return e.fromBinary(d)
+		}
 		return e.fromStructured(d.Body)
 	case c.Format == Debezium:
 		return e.fromEnvelope(d.Body)
@@ -84,7 +85,20 @@ func (e *Event) fromBinary(d *Document) error {
 	if e.ID == "" || e.Origin == "" || e.Type == "" {
 		return errors.New("a CloudEvents attribute is missing: ce-id, ce-source or ce-type")
 	}
+	if err := checkAttributes(h["ce-specversion"], e.Origin); err != nil {
+		return err
+	}
 	return e.read(h["ce-time"], d.Body)
+}
+
+func checkAttributes(version, source string) error {
+	switch {
+	case version != "1.0":
+		return fmt.Errorf("the CloudEvent has specversion %.20q, but the relay reads 1.0", version)
+	case !isReference(source):
+		return fmt.Errorf("the source %.200q of the CloudEvent is no URI-reference: percent-encode it", source)
+	}
+	return nil
 }
 
 func (e *Event) fromStructured(body []byte) error {
@@ -98,6 +112,9 @@ func (e *Event) fromStructured(body []byte) error {
 	}
 	if event.SpecVersion == "" || event.ID == "" || event.Source == "" || event.Type == "" {
 		return errors.New("a CloudEvents attribute is missing: specversion, id, source or type")
+	}
+	if err := checkAttributes(event.SpecVersion, event.Source); err != nil {
+		return err
 	}
 	e.ID, e.Origin, e.Type = event.ID, event.Source, event.Type
 	if event.Subject != "" {
@@ -114,50 +131,6 @@ func (e *Event) fromStructured(body []byte) error {
 		data = json.RawMessage("null")
 	}
 	return e.read(event.Time, data)
-}
-
-// fromEnvelope reads a change as Debezium has it, with or without its schema. An event of an outbox is its row.
-func (e *Event) fromEnvelope(body []byte) error {
-	type change struct {
-		Before, After, Source json.RawMessage
-		Op                    string
-		Millis                int64 `json:"ts_ms"`
-	}
-	var envelope struct {
-		Payload *change
-		change
-	}
-	if err := json.Unmarshal(body, &envelope); err != nil {
-		return errors.New("the document is no envelope of Debezium")
-	}
-	c := envelope.change
-	if envelope.Payload != nil {
-		c = *envelope.Payload
-	}
-	var source struct{ Connector, Name, Table, Event string }
-	if c.Op == "" || json.Unmarshal(c.Source, &source) != nil {
-		return errors.New("the document is no envelope of Debezium: it lacks op or source")
-	}
-	e.Time = time.UnixMilli(c.Millis)
-	e.Type = source.Table + "." + map[string]string{"c": "created", "u": "updated", "d": "deleted", "r": "read", "t": "truncated"}[c.Op]
-	e.Payload = object("op", c.Op, "before", c.Before, "after", c.After)
-	if source.Connector != "sluice" {
-		return nil
-	}
-	e.ID, e.Origin = source.Event, source.Name
-	var row struct {
-		Type    *string `json:"event_type"`
-		Key     string  `json:"aggregate_id"`
-		Payload json.RawMessage
-		Headers map[string]string
-	}
-	if json.Unmarshal(c.After, &row) == nil && row.Type != nil && row.Payload != nil {
-		e.Type, e.Key, e.Payload = *row.Type, row.Key, row.Payload
-		e.Trace = row.Headers[headerTrace]
-		delete(row.Headers, headerTrace)
-		maps.Copy(e.Headers, row.Headers)
-	}
-	return nil
 }
 
 // isOwn reports whether a header is one that formats write, not the publisher's.

@@ -67,12 +67,17 @@ func (c *Encoder) Encode(e *Event) (*Document, error) {
 		d.Body = envelope(e)
 	default:
 		d.Body = e.Body()
-		maps.Copy(d.Headers, native(e))
+		native(d.Headers, e)
+	}
+	if len(c.Headers) > 0 {
+		d.Configured = make(map[string]bool, len(c.Headers))
 	}
 	for name, value := range c.Headers {
-		if d.Headers[strings.ToLower(name)], err = value.Execute(e); err != nil {
+		name = strings.ToLower(name)
+		if d.Headers[name], err = value.Execute(e); err != nil {
 			return nil, err
 		}
+		d.Configured[name] = true
 	}
 	return d, nil
 }
@@ -112,18 +117,17 @@ func (e *Event) Body() json.RawMessage {
 
 // SetNative sets the headers of the native format.
 func SetNative(headers map[string]string, id, origin, kind, key string) {
-	for name, value := range map[string]string{headerID: id, headerOrigin: origin, headerType: kind, headerKey: key} {
-		present(headers, name, value)
-	}
+	present(headers, headerID, id)
+	present(headers, headerOrigin, origin)
+	present(headers, headerType, kind)
+	present(headers, headerKey, key)
 }
 
-func native(e *Event) map[string]string {
-	headers := map[string]string{}
+func native(headers map[string]string, e *Event) {
 	SetNative(headers, e.ID, e.Origin, e.Type, e.Key)
 	if !e.Time.IsZero() {
 		headers[headerTime] = stamp(e.Time)
 	}
-	return headers
 }
 
 // binary are the attributes of CloudEvents 1.0 in headers, as its binding for HTTP has them. Other bindings rename them.
@@ -152,44 +156,12 @@ func structured(e *Event) []byte {
 	return object(append(attributes, "datacontenttype", jsonType, "data", e.Body())...)
 }
 
-// envelope is the event as Debezium has a change of a table: of the outbox, which only has inserts, or of the stream table.
-func envelope(e *Event) []byte {
-	op, before, after := "c", json.RawMessage("null"), json.RawMessage("null")
-	switch {
-	case e.Row == nil:
-		all := e.Headers
-		if e.Trace != "" {
-			all = map[string]string{headerTrace: e.Trace}
-			maps.Copy(all, e.Headers)
-		}
-		headers, _ := json.Marshal(all)
-		after = object("id", e.ID, "created_at", stamp(e.Time), "event_type", e.Type, "aggregate_id", e.Key, "payload", e.Payload, "headers", json.RawMessage(headers))
-	case e.Row.Op == "T":
-		op = "t"
-	case e.Row.Op == "D":
-		op, before = "d", e.Row.Data
-	default:
-		after = e.Row.Data
-		if e.Row.Snapshot {
-			op = "r"
-		}
-	}
-	millis := int64(0)
-	if !e.Time.IsZero() {
-		millis = e.Time.UnixMilli()
-	}
-	source := object("version", "1", "connector", "sluice", "name", origin(e), "ts_ms", millis, "snapshot", "false", "table", table(e), "event", e.ID)
-	return object("before", before, "after", after, "source", source, "op", op, "ts_ms", millis)
-}
-
-// table is the outbox or the stream table of an event: what its origin ends with.
-func table(e *Event) string { return e.Origin[strings.LastIndexByte(e.Origin, '/')+1:] }
-
+// origin is the source of a CloudEvent, which is a URI-reference.
 func origin(e *Event) string {
 	if e.Origin == "" {
 		return "/"
 	}
-	return e.Origin
+	return reference(e.Origin)
 }
 
 func kind(e *Event) string {

@@ -20,9 +20,11 @@ type Event struct {
 	Payload json.RawMessage   // a JSON value
 	Trace   string            // traceparent of W3C Trace Context, or empty
 	Row     *Row              // of a changed row of a stream table; else nil
+	Outbox  *Outbox           // of an event of an outbox; else nil
 	Place   Place             // in the broker that it came from
 	Raw     *Document         // as the broker had it; nil from an outbox
 	Problem error             // why Raw cannot be read: the event is rejected
+	Attempt int               // which attempt to deliver it this is, from 1, where the source counts them; else 0
 	Tag     any               // the source's own, to acknowledge it by
 }
 
@@ -56,6 +58,7 @@ type Document struct {
 	Key         string            // of a partition
 	ID          string            // the idempotency key
 	Headers     map[string]string // names in lower case
+	Configured  map[string]bool   // names of headers that the pipeline has, which publishers have no say in
 	ContentType string
 	Body        []byte
 }
@@ -66,10 +69,23 @@ type Source interface {
 	// source is closed and opened again.
 	Receive(ctx context.Context) ([]*Event, error)
 	// Settle says what became of all events that Receive returned last: nil for those that the sink has, a Rejected for those that it never takes,
-	// another error for those that were not delivered, which come again.
+	// another error for those that were not delivered, which come again; of a Postponing source a Postponed after a time, or ErrBehind after those before it.
 	Settle(ctx context.Context, events []*Event, outcomes []error) error
 	// Close gives back what was received and not settled.
 	Close(ctx context.Context) error
+}
+
+// Postponing is a Source whose events can come again after a time, others first.
+type Postponing interface {
+	Source
+	// Postpones reports whether they can, and whether the events of a key wait for one of them. If they cannot, all wait until each is delivered.
+	Postpones() (can, inOrder bool)
+	// Probe has Receive return one event at a time, or as many as it can again.
+	Probe(one bool)
+	// HasMore reports whether Receive, after Settle, returns what the source received with the events that it returned last.
+	HasMore() bool
+	// Wake has a Receive that waits look for events. Any goroutine may call it.
+	Wake()
 }
 
 // Sink is where documents go. One goroutine uses it at a time, but for Close.
@@ -83,7 +99,7 @@ type Sink interface {
 	Close(ctx context.Context) error
 }
 
-// InOrder is a Sink that stores the documents of one call in their order, or none that follows one that it did not store.
+// InOrder is a Sink that stores the documents of one call in their order, and none that follows one of its key that it did not store.
 type InOrder interface{ InOrder() }
 
 // Rejected is the error of an event that no attempt can deliver.
@@ -101,6 +117,15 @@ type Later struct {
 func (l Later) Error() string { return l.Err.Error() }
 func (l Later) Unwrap() error { return l.Err }
 
+// Postponed is the outcome of an event that comes again after a time. Where it counts, it was an attempt.
+type Postponed struct {
+	Later
+	Counts bool
+}
+
+// ErrBehind is the error of an event that was not sent since one before it was not delivered.
+var ErrBehind = errors.New("not sent, since an event before it was not delivered")
+
 // Reject makes an error of an event that no attempt can deliver.
 func Reject(format string, args ...any) error { return Rejected{fmt.Errorf(format, args...)} }
 
@@ -110,12 +135,12 @@ func IsRejected(err error) bool {
 	return errors.As(err, &rejected)
 }
 
-// All is the result of Send where one thing failed for all documents.
-func All(documents []*Document, err error) []error {
+// All is the same error for each of several documents or events; nil for no error.
+func All[T any](all []T, err error) []error {
 	if err == nil {
 		return nil
 	}
-	errs := make([]error, len(documents))
+	errs := make([]error, len(all))
 	for i := range errs {
 		errs[i] = err
 	}

@@ -145,7 +145,7 @@ async function list(here) {
     [...t.node.tBodies[0].rows].forEach((row, n) => row.cells[0].append(el('button', { type: 'button', class: 'link', onclick: () => open(here, letters[n].id) }, letters[n].id)));
     const parts = [t.node];
     if (letters.length === found.most) parts.unshift(el('p', { class: 'faint' }, `the latest ${found.most}`));
-    if (actions) parts.unshift(el('div', { class: 'buttons' }, el('button', { type: 'button', onclick: () => replay(here, letters.map((l) => l.id)) }, `Replay these ${letters.length}`)));
+    if (actions) parts.unshift(el('div', { class: 'buttons' }, el('button', { type: 'button', onclick: () => replay(here, letters.map((l) => l.id)) }, `Replay these ${letters.length}`), ...discards(here, letters.map((l) => l.id))));
     here.list.replaceChildren(...parts);
   } catch (error) {
     if (here === current) here.list.replaceChildren(el('p', { class: 'bad' }, error.message));
@@ -168,7 +168,7 @@ async function open(here, id) {
       parts.push(el('h3', {}, 'Payload'), el('pre', { tabindex: '0', id: 'payload' }, c.payload ?? ''));
       if (c.cut) parts.push(el('p', { class: 'faint' }, 'it is longer than what is shown'));
     }
-    if (actions) parts.push(el('div', { class: 'buttons' }, el('button', { type: 'button', id: 'replay', onclick: () => replay(here, [l.id]) }, 'Replay')));
+    if (actions) parts.push(el('div', { class: 'buttons' }, el('button', { type: 'button', id: 'replay', onclick: () => replay(here, [l.id]) }, 'Replay'), ...discards(here, [l.id])));
     here.one.replaceChildren(...parts);
     heading.focus();
   } catch (error) {
@@ -176,11 +176,21 @@ async function open(here, id) {
   }
 }
 
-async function replay(here, ids) {
+const replay = (here, ids) => settle(here, '/api/replay', ids, ({ replayed }) => [replayed, 'replayed']);
+
+// discards is the button that deletes dead letters of a group. It asks before.
+function discards(here, ids) {
+  if (here.kind !== 'group') return [];
+  const question = ids.length === 1 ? `Delete dead letter ${ids[0]}?` : `Delete these ${ids.length} dead letters?`;
+  const discard = () => confirm(question) && settle(here, '/api/discard', ids, ({ discarded }) => [discarded, 'discarded']);
+  return [el('button', { type: 'button', class: 'discard', onclick: discard }, ids.length === 1 ? 'Discard' : `Discard these ${ids.length}`)];
+}
+
+async function settle(here, path, ids, outcome) {
   try {
-    const { replayed } = await act('/api/replay', { [here.kind]: here.name, ids });
+    const [count, done] = outcome(await act(path, { [here.kind]: here.name, ids }));
     if (here !== current) return;
-    say(`${replayed} replayed`, replayed > 0 ? 'good' : 'weak');
+    say(`${count} ${done}`, count > 0 ? 'good' : 'weak');
     here.one.replaceChildren();
     title.focus();
     list(here);

@@ -55,6 +55,7 @@ select pgtrickle.release_rows(g, 'c', array[p.id], '1 s', 'later', p.lease_id) f
 select pgtrickle.extend_lease(g, 'c', 30, p.lease_id) from unnest('{g1,g2,g3,g4}'::text[]) g, pgtrickle.poll_outbox(g, 'c', 1) p
 select pgtrickle.leave_group(g, 'c') from unnest('{g1,g2,g3,g4}'::text[]) g
 select pgtrickle.replay_dead_letters(g) from unnest('{g1,g2,g3,g4}'::text[]) g
+select pgtrickle.discard_group_dead_letters(g) from unnest('{g1,g2,g3,g4}'::text[]) g
 select pgtrickle.seek_offset(g, 'c', 0), pgtrickle.seek_offset(g, 'c', null) from unnest('{g1,g2,g3,g4}'::text[]) g
 select pgtrickle.consumer_heartbeat(g, 'c') from unnest('{g1,g2,g3,g4}'::text[]) g
 select pgtrickle.consumer_lag(g) from unnest('{g1,g2,g3,g4}'::text[]) g

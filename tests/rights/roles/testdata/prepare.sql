@@ -24,5 +24,7 @@ call pgtrickle.tick();
 begin;
 select count(*) from unnest('{i1,i2,i3,i4,i6,i7,i8,i9}'::text[]) i, pgtrickle.inbox_claim(i, 4);
 rollback;
+select pgtrickle.inbox_mark_processed('i2', c.event_id) from pgtrickle.inbox_claim('i2', 4) c; -- or the next claim begins before the moment that they share
 update public.items set v = v + 1;
+select pg_sleep_until(date_trunc('second', clock_timestamp()) + interval '1 second'); -- a tick knows whole seconds, and this moment is to be among them
 call pgtrickle.tick();

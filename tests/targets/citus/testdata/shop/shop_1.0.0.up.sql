@@ -494,8 +494,9 @@ create index outbox_events_due on shop_internal.outbox_events_deliveries (group_
 -- They are one row of arrays: what Citus sends to a node means what the node's search_path says, where array_agg may be somebody else's.
 -- Citus locks rows only for queries of one aggregate, so this reads the shards by their own names. It writes nothing: Citus would not know
 -- of it.
-create function shop_internal.outbox_events_poll_at(p_key text, p_group name, p_now timestamptz, p_batch_size int4, p_max_attempts int4,
-    p_event_types text[])
+create function shop_internal.outbox_events_poll_at(
+    p_key text, p_group name, p_now timestamptz, p_batch_size int4, p_max_attempts int4, p_event_types text[], p_max_bytes int8
+)
     returns table (ids bigint[], aggregate_ids text[])
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -505,24 +506,31 @@ declare
     v_table      regclass := 'shop.outbox_events';
 begin
     return query execute format($sql$
-        select array_agg(q.id), array_agg(q.aggregate_id)
+        select array_agg(s.id), array_agg(s.aggregate_id)
         from (
-            select d.id, d.aggregate_id
-            from %1$s d
-            where d.group_name = $1 and d.dead_at is null and d.due_at <= $2 and ($3 is null or d.attempts < $3)
-              and ($4 is null or exists (
-                  select from %2$s o where o.id = d.id and o.aggregate_id = d.aggregate_id and o.event_type = any ($4)
-              ))
-            order by d.due_at, d.id
-            limit $5
-            for update of d skip locked
-        ) q
+            select q.id, q.aggregate_id, row_number() over w as no, sum(q.bytes) over w as bytes
+            from (
+                select d.id, d.aggregate_id, d.due_at, case when $6 is not null then (
+                    select octet_length(concat(o.payload, o.headers)) from %2$s o where o.id = d.id and o.aggregate_id = d.aggregate_id
+                ) end as bytes
+                from %1$s d
+                where d.group_name = $1 and d.dead_at is null and d.due_at <= $2 and ($3 is null or d.attempts < $3)
+                  and ($4 is null or exists (
+                      select from %2$s o where o.id = d.id and o.aggregate_id = d.aggregate_id and o.event_type = any ($4)
+                  ))
+                order by d.due_at, d.id
+                limit $5
+                for update of d skip locked
+            ) q
+            window w as (order by q.due_at, q.id)
+        ) s
+        where s.no = 1 or s.bytes > $6 is not true
         $sql$, shard_name(v_deliveries, get_shard_id_for_distribution_column(v_deliveries, p_key)),
         shard_name(v_table, get_shard_id_for_distribution_column(v_table, p_key)))
-    using p_group, p_now, p_max_attempts, p_event_types, p_batch_size;
+    using p_group, p_now, p_max_attempts, p_event_types, p_batch_size, p_max_bytes;
 end;
 $function$;
-select create_distributed_function('shop_internal.outbox_events_poll_at(text, name, timestamptz, int4, int4, text[])', 'p_key',
+select create_distributed_function('shop_internal.outbox_events_poll_at(text, name, timestamptz, int4, int4, text[], int8)', 'p_key',
     colocate_with => 'shop_internal.outbox_events_deliveries', force_delegation => true);
 
 -- An aggregate id for each shard, by which functions name the shard: the tables of the extension have the same shards, on the same nodes.
@@ -1349,10 +1357,12 @@ end;
 $function$;
 
 -- Leases events to a consumer of a group until they are acknowledged, released or p_visibility_seconds are over: those of one shard.
+-- With p_max_bytes, no more events than have as much text as payload and headers, but always one.
 -- Reads one shard after another until one has events for the group, first those of the node that the session is connected to; writes that
 -- one.
 create function shop.poll_outbox(
-    p_group text, p_consumer text, p_batch_size int4 default 100, p_visibility_seconds int4 default 30, p_event_types text[] default null
+    p_group text, p_consumer text, p_batch_size int4 default 100, p_visibility_seconds int4 default 30, p_event_types text[] default null,
+    p_max_bytes int8 default null
 )
     returns table (
         id bigint, created_at timestamptz, event_type text, aggregate_id text, headers jsonb, inserted_count int4, deleted_count int4,
@@ -1377,12 +1387,16 @@ begin
             message = 'p_consumer must have 1 to 255 bytes, p_batch_size be 0 to 10000, p_visibility_seconds be 1 to 43200',
             detail = format('Consumer %L, p_batch_size %L, p_visibility_seconds %L.', p_consumer, p_batch_size, p_visibility_seconds),
             hint = 'A consumer that needs more time calls extend_lease.';
+    elsif p_max_bytes < 1 then
+        raise exception using errcode = '22023', message = 'p_max_bytes must be 1 or more',
+            detail = 'Consumer group ' || p_group || '.', hint = 'Leave it out for as many rows as p_batch_size says, whatever their size.';
     end if;
     for v_key in select k from shop_internal.pgt_shard_keys(null, null) k loop
         if v_group.outbox_name = 'events' then
             select p.ids, p.aggregate_ids
             into v_ids, v_aggregates
-            from shop_internal.outbox_events_poll_at(v_key, v_group.group_name, v_now, p_batch_size, v_group.max_attempts, p_event_types) p;
+            from shop_internal.outbox_events_poll_at(v_key, v_group.group_name, v_now, p_batch_size, v_group.max_attempts, p_event_types,
+                p_max_bytes) p;
             continue when v_ids is null;
             update shop_internal.outbox_events_deliveries d
             set due_at = v_until, attempts = d.attempts + 1, consumer_id = p_consumer, lease_id = v_lease

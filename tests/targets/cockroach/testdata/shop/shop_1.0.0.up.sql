@@ -18,7 +18,7 @@ create table shop.order_events (
     payload      jsonb       not null,
     received_at  timestamptz not null default pg_catalog.clock_timestamp(), -- so that messages of one statement keep their order
     processed_at timestamptz,
-    error        text,
+    last_error   text,
     retry_count  int4        not null default 0,
     trace_id     text,
     available_at timestamptz not null default pg_catalog.clock_timestamp()
@@ -37,14 +37,14 @@ create index pgt_order_events_dead on shop.order_events (available_at, event_id)
 -- Pending messages of inbox order_events: not processed, not dead, and due.
 create view shop.order_events_pending as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
-       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+       i.processed_at, i.last_error, i.retry_count, i.trace_id, i.available_at
 from shop.order_events i
 where i.processed_at is null and i.retry_count < 3 and i.available_at <= pg_catalog.statement_timestamp();
 
 -- Dead letters of inbox order_events: messages that failed 3 times.
 create view shop.order_events_dlq as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
-       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+       i.processed_at, i.last_error, i.retry_count, i.trace_id, i.available_at
 from shop.order_events i
 where i.processed_at is null and i.retry_count >= 3;
 
@@ -70,7 +70,7 @@ create table app.journal (
     payload      jsonb       not null,
     received_at  timestamptz not null default pg_catalog.clock_timestamp(), -- so that messages of one statement keep their order
     processed_at timestamptz,
-    error        text,
+    last_error   text,
     retry_count  int4        not null default 0,
     trace_id     text,
     available_at timestamptz not null default pg_catalog.clock_timestamp()
@@ -91,14 +91,14 @@ create index pgt_journal_payload on app.journal using gin (payload);
 -- Pending messages of inbox journal: not processed, not dead, and due.
 create view app.journal_pending as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
-       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+       i.processed_at, i.last_error, i.retry_count, i.trace_id, i.available_at
 from app.journal i
 where i.processed_at is null and i.retry_count < 5 and i.available_at <= pg_catalog.statement_timestamp();
 
 -- Dead letters of inbox journal: messages that failed 5 times.
 create view app.journal_dlq as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
-       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+       i.processed_at, i.last_error, i.retry_count, i.trace_id, i.available_at
 from app.journal i
 where i.processed_at is null and i.retry_count >= 5;
 
@@ -128,7 +128,7 @@ create table shop.registrations (
     payload      jsonb       not null,
     received_at  timestamptz not null default pg_catalog.clock_timestamp(), -- so that messages of one statement keep their order
     processed_at timestamptz,
-    error        text,
+    last_error   text,
     retry_count  int4        not null default 0,
     trace_id     text,
     available_at timestamptz not null default pg_catalog.clock_timestamp(),
@@ -158,14 +158,14 @@ create index pgt_registrations_journal on shop.registrations (event_type) includ
 -- Pending messages of inbox registrations: not processed, not dead, and due.
 create view shop.registrations_pending as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
-       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+       i.processed_at, i.last_error, i.retry_count, i.trace_id, i.available_at
 from shop.registrations i
 where i.processed_at is null and i.retry_count < 3 and i.available_at <= pg_catalog.statement_timestamp();
 
 -- Dead letters of inbox registrations: messages that failed 3 times.
 create view shop.registrations_dlq as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
-       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+       i.processed_at, i.last_error, i.retry_count, i.trace_id, i.available_at
 from shop.registrations i
 where i.processed_at is null and i.retry_count >= 3;
 
@@ -195,7 +195,7 @@ create table shop.notes (
     payload      jsonb       not null,
     received_at  timestamptz not null default pg_catalog.clock_timestamp(), -- so that messages of one statement keep their order
     processed_at timestamptz,
-    error        text,
+    last_error   text,
     retry_count  int4        not null default 0,
     trace_id     text,
     available_at timestamptz not null default pg_catalog.clock_timestamp(),
@@ -219,14 +219,14 @@ create index pgt_notes_dead on shop.notes (available_at, event_id) where process
 -- Pending messages of inbox notes: not processed, not dead, and due.
 create view shop.notes_pending as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
-       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+       i.processed_at, i.last_error, i.retry_count, i.trace_id, i.available_at
 from shop.notes i
 where i.processed_at is null and i.retry_count < 3 and i.available_at <= pg_catalog.statement_timestamp();
 
 -- Dead letters of inbox notes: messages that failed 3 times.
 create view shop.notes_dlq as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at,
-       i.processed_at, i.error, i.retry_count, i.trace_id, i.available_at
+       i.processed_at, i.last_error, i.retry_count, i.trace_id, i.available_at
 from shop.notes i
 where i.processed_at is null and i.retry_count >= 3;
 
@@ -516,7 +516,7 @@ begin
     if p_inbox = 'order_events' then
         update shop.order_events i
         set retry_count = i.retry_count + 1,
-            error = pg_catalog.left(p_error, 1000),
+            last_error = pg_catalog.left(p_error, 1000),
             available_at = pg_catalog.clock_timestamp() + least(300::float8, 1::float8 * 2::float8 ^ least(i.retry_count, 60)::float8) *
                 interval '1 second'
         where i.event_id = (
@@ -532,7 +532,7 @@ begin
     elsif p_inbox = 'journal' then
         update app.journal i
         set retry_count = i.retry_count + 1,
-            error = pg_catalog.left(p_error, 1000)
+            last_error = pg_catalog.left(p_error, 1000)
         where i.event_id = (
             select f.event_id
             from app.journal f
@@ -546,7 +546,7 @@ begin
     elsif p_inbox = 'registrations' then
         update shop.registrations i
         set retry_count = i.retry_count + 1,
-            error = pg_catalog.left(p_error, 1000),
+            last_error = pg_catalog.left(p_error, 1000),
             updated_at = pg_catalog.clock_timestamp(),
             available_at = pg_catalog.clock_timestamp() + least(300::float8, 1::float8 * 2::float8 ^ least(i.retry_count, 60)::float8) *
                 interval '1 second'
@@ -563,7 +563,7 @@ begin
     elsif p_inbox = 'notes' then
         update shop.notes i
         set retry_count = i.retry_count + 1,
-            error = pg_catalog.left(p_error, 1000),
+            last_error = pg_catalog.left(p_error, 1000),
             updated_at = pg_catalog.clock_timestamp(),
             available_at = pg_catalog.clock_timestamp() + least(300::float8, 1::float8 * 2::float8 ^ least(i.retry_count, 60)::float8) *
                 interval '1 second'
@@ -621,7 +621,7 @@ begin
     if p_inbox = 'order_events' then
         with replayed as (
             update shop.order_events i
-            set processed_at = null, error = null, retry_count = 0, available_at = v_now
+            set processed_at = null, last_error = null, retry_count = 0, available_at = v_now
             where (i.event_id = any (p_event_ids) or i.event_type = p_event_type)
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
@@ -630,7 +630,7 @@ begin
     elsif p_inbox = 'journal' then
         with replayed as (
             update app.journal i
-            set processed_at = null, error = null, retry_count = 0, available_at = v_now
+            set processed_at = null, last_error = null, retry_count = 0, available_at = v_now
             where (i.event_id = any (p_event_ids) or i.event_type = p_event_type)
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
@@ -639,7 +639,7 @@ begin
     elsif p_inbox = 'registrations' then
         with replayed as (
             update shop.registrations i
-            set processed_at = null, error = null, retry_count = 0, available_at = v_now, updated_at = v_now
+            set processed_at = null, last_error = null, retry_count = 0, available_at = v_now, updated_at = v_now
             where (i.event_id = any (p_event_ids) or i.event_type = p_event_type)
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
@@ -648,7 +648,7 @@ begin
     elsif p_inbox = 'notes' then
         with replayed as (
             update shop.notes i
-            set processed_at = null, error = null, retry_count = 0, available_at = v_now, updated_at = v_now
+            set processed_at = null, last_error = null, retry_count = 0, available_at = v_now, updated_at = v_now
             where (i.event_id = any (p_event_ids) or i.event_type = p_event_type)
               and (p_include_processed and i.processed_at is not null or i.processed_at is null and i.retry_count > 0)
             returning i.event_id
