@@ -38,7 +38,7 @@ func applyAtOnce(t *testing.T, db *pgtest.Database, args ...string) string {
 			t.Errorf("exit status %d:\n%s", e.status, e.said)
 		}
 		for line := range strings.Lines(e.said) {
-			if strings.HasPrefix(line, "extension ") {
+			if strings.HasPrefix(line, "extension ") || strings.HasPrefix(line, "repaired") {
 				lines = append(lines, line)
 			}
 		}
