@@ -26,7 +26,7 @@ import (
 const asPeer = "peer"
 
 const (
-	peerBacklog = 100_000
+	peerBacklog = 200_000
 	peerBatch   = 500 // as of the relay by default
 	peerTarget  = "bench"
 )

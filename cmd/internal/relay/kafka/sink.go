@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -230,7 +229,13 @@ func record(topic string, d *wire.Document) *kgo.Record {
 	if d.Key != "" {
 		r.Key = []byte(d.Key)
 	}
-	for _, name := range slices.Sorted(maps.Keys(d.Headers)) {
+	names := make([]string, 0, len(d.Headers))
+	for name := range d.Headers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	r.Headers = make([]kgo.RecordHeader, 0, len(names)+1)
+	for _, name := range names {
 		own := name
 		if attribute, ok := strings.CutPrefix(name, "ce-"); ok { // as CloudEvents' binding for Kafka has it
 			own = "ce_" + attribute
