@@ -14,7 +14,7 @@ do $do$
 begin
     -- Nobody attaches, and nobody else upgrades, meanwhile.
     lock table events_internal.pgt_version_history in share row exclusive mode;
-    if not exists (select from events.pgt_extension where version = '1.0.0' and digest = 'fbc641148b32f376396fcac3865c734d') then
+    if not exists (select from events.pgt_extension where version = '1.0.0' and digest = 'a1cfd6df39aee0df8b18b74903b81d41') then
         raise exception using
             errcode = '55000',
             message = 'version 1.0.0 of extension events is not installed',
