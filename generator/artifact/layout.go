@@ -68,7 +68,7 @@ func (e *Extension) artifact(name string, chain []upgrade.Manifest, leaps []leap
 		maps.Copy(files, e.upgradeFiles(leaps))
 		return files, nil
 	case spec.ArtifactMigrations:
-		return e.plainMigrations(leaps), nil
+		return e.migrationFiles(migrations.Plain, chain, leaps)
 	case spec.ArtifactJobs:
 		return e.jobFiles(), nil
 	case spec.ArtifactDocs:

@@ -24,31 +24,57 @@ func Releases(out, extension string) ([]upgrade.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	var released []upgrade.Manifest
+	var versions []string
 	for _, entry := range entries {
-		if !strings.HasSuffix(entry.Name(), ".json") {
-			continue
+		version, isManifest := strings.CutSuffix(entry.Name(), ".json")
+		switch {
+		case !isManifest:
+		case !spec.IsVersion(version):
+			return nil, fmt.Errorf("%s is named after no version: \"sluice release\" did not write it", filepath.Join(dir, entry.Name()))
+		default:
+			versions = append(versions, version)
 		}
-		path := filepath.Join(dir, entry.Name())
-		text, err := os.ReadFile(path)
+	}
+	slices.SortFunc(versions, spec.CompareVersions)
+	var released []upgrade.Manifest
+	for _, version := range versions {
+		var before *upgrade.Manifest
+		if n := len(released); n > 0 {
+			before = &released[n-1]
+		}
+		path := filepath.Join(dir, version+".json")
+		m, err := readRelease(path, version, before)
 		if err != nil {
 			return nil, err
 		}
-		if strings.HasPrefix(string(text), "<<<<<<< ") || strings.Contains(string(text), "\n<<<<<<< ") {
-			return nil, fmt.Errorf("%s holds the marks of a merge conflict: two branches released version %s. Keep the file of one whole (git checkout --ours or --theirs), and release the other under the next number",
-				path, strings.TrimSuffix(entry.Name(), ".json"))
-		}
-		m, err := upgrade.Decode(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if m.Extension != extension || m.Version+".json" != entry.Name() {
+		if m.Extension != extension || m.Version != version {
 			return nil, fmt.Errorf("%s holds version %q of extension %q: restore what \"sluice release\" wrote", path, m.Version, m.Extension)
 		}
 		released = append(released, m)
 	}
-	slices.SortFunc(released, func(a, b upgrade.Manifest) int { return spec.CompareVersions(a.Version, b.Version) })
 	return released, nil
+}
+
+// readRelease reads the manifest of a version that follows another one, or none.
+func readRelease(path, version string, before *upgrade.Manifest) (m upgrade.Manifest, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return m, err
+	}
+	if strings.HasPrefix(string(text), "<<<<<<< ") || strings.Contains(string(text), "\n<<<<<<< ") {
+		return m, fmt.Errorf("%s holds the marks of a merge conflict: two branches released version %s. Keep the file of one whole (git checkout --ours or --theirs), and release the other under the next number",
+			path, version)
+	}
+	m, err = upgrade.Decode([]byte(withLineFeeds(string(text))), before)
+	switch base := (upgrade.ErrBase{}); {
+	case err == nil:
+		return m, nil
+	case !errors.As(err, &base):
+		return m, fmt.Errorf("%s: %w", path, err)
+	case before == nil || spec.CompareVersions(base.Version, before.Version) > 0:
+		return m, fmt.Errorf("%s: %w, whose file is missing: restore it", path, err)
+	}
+	return m, fmt.Errorf("%s: %w, but another branch released %s after that. Remove this file, generate, and release again", path, err, before.Version)
 }
 
 // ErrReleased is the error that the spec of a released version generates other objects than the release.
@@ -95,7 +121,11 @@ func (e *Extension) Release(out string) (string, bool, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return path, false, err
 	}
-	return path, true, os.WriteFile(path, []byte(e.Manifest().Encode()), 0o666)
+	text := e.Manifest().Encode()
+	if n := len(released); n > 0 {
+		text = e.Manifest().EncodeOn(released[n-1])
+	}
+	return path, true, os.WriteFile(path, []byte(text), 0o666)
 }
 
 // leap leads from one version to the next, and back where that is known and loses nothing.

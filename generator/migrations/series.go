@@ -13,7 +13,7 @@ import (
 // Format is a migration tool.
 type Format string
 
-// The formats, as --migrations spells them. Plain is laid out by the generator itself: scripts by version that no tool chains.
+// The formats, as --migrations spells them. Plain are scripts by version, which psql runs.
 const (
 	Plain         Format = "plain"
 	Goose         Format = "goose"
@@ -63,7 +63,7 @@ type Series struct {
 // Files lays a series out for a tool: contents by path below the directory that the tool reads.
 func (s Series) Files(format Format) (map[string]string, error) {
 	layout, known := map[Format]func(map[string]string, Series, Migration) error{
-		Goose: goose, GolangMigrate: golangMigrate, Flyway: flyway, Dbmate: dbmate, Sqitch: sqitch,
+		Plain: plain, Goose: goose, GolangMigrate: golangMigrate, Flyway: flyway, Dbmate: dbmate, Sqitch: sqitch,
 	}[format]
 	if !known {
 		return nil, fmt.Errorf("no layout for format %q", format)

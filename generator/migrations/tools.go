@@ -2,6 +2,17 @@ package migrations
 
 import "strings"
 
+// plain has a file for each way, which psql runs whole.
+func plain(files map[string]string, s Series, m Migration) error {
+	path := s.name(m)
+	if m.From != "" {
+		path = s.Extension + "_" + m.From + "_to_" + m.Version
+	}
+	files[path+".up.sql"] = s.title(m) + "\n" + transaction(m.Up) + m.Fill
+	files[path+".down.sql"] = s.backTitle(m) + "\n" + transaction(m.Down)
+	return nil
+}
+
 // goose has both ways in one file. It runs each in a transaction and would split it at semicolons.
 func goose(files map[string]string, s Series, m Migration) error {
 	path, err := number(Goose, m.Version, 0)

@@ -98,7 +98,7 @@ func IsMigrations(artifact string) bool {
 
 // version accepts semantic versions that PostgreSQL can also use in the name of a script.
 func (c checker) version(e Extension) {
-	if _, err := semver.StrictNewVersion(e.Version); err != nil {
+	if !IsVersion(e.Version) {
 		c.report(e.Field("version"), badVersion, e.Version)
 	} else if strings.Contains(e.Version, "--") || strings.HasSuffix(e.Version, "-") {
 		c.report(e.Field("version"), unusableVersion, e.Version)
@@ -140,6 +140,12 @@ func checkDistinctExtensions(specs []*Spec, errs *diag.List) {
 		}
 		first[name] = s
 	}
+}
+
+// IsVersion reports whether a text is a version that a spec may give.
+func IsVersion(text string) bool {
+	_, err := semver.StrictNewVersion(text)
+	return err == nil
 }
 
 // Older reports whether a version comes before another; what is no version is not older than anything.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,7 +26,7 @@ type Manifest struct {
 	Named     []Named           `json:"named,omitempty"`
 	Objects   []Object          `json:"objects"`
 	Made      []Made            `json:"made,omitempty"`
-	Checksum  string            `json:"checksum"` // of all of the above, in files
+	Checksum  string            `json:"checksum"` // of the file that it was read from
 }
 
 // Mark is what comments of its objects end in.
@@ -53,6 +52,8 @@ type Value struct {
 
 // First is the name that it was released under first.
 func (n Named) First() string { return cmp.Or(n.Origin, n.Name) }
+
+func (n Named) id() string { return n.Kind + " " + n.Name }
 
 func (n Named) identity() string { return n.Kind + " " + n.First() }
 
@@ -98,48 +99,33 @@ func (m Manifest) Digest() string {
 // Encode is the manifest as a file: the same bytes for the same version.
 func (m Manifest) Encode() string {
 	m.Checksum = m.checksum()
-	return m.text()
+	return encoded(m)
 }
 
 // checksum reports whether somebody changed a file: upgrades from what was never installed would do harm. Fields that later versions of Sluice add
 // are left out where they are empty, so it stays.
 func (m Manifest) checksum() string {
 	m.Checksum = ""
-	sum := sha256.Sum256([]byte(m.text()))
+	return textChecksum([]byte(encoded(m)), "", "")
+}
+
+// textChecksum is the checksum of a text that has a checksum, or none yet, and of the file with checksum base.
+func textChecksum(text []byte, checksum, base string) string {
+	sum := sha256.Sum256(append(bytes.Replace(text, fmt.Appendf(nil, `"checksum": %q`, checksum), []byte(`"checksum": ""`), 1), base...))
 	return hex.EncodeToString(sum[:16])
 }
 
-// textChecksum is the checksum of a text as Encode wrote it, without encoding it again.
-func textChecksum(text []byte, checksum string) string {
-	sum := sha256.Sum256(bytes.Replace(text, fmt.Appendf(nil, `"checksum": %q`, checksum), []byte(`"checksum": ""`), 1))
-	return hex.EncodeToString(sum[:16])
-}
+var errChanged = errors.New("somebody changed it since \"sluice release\" wrote it: restore it")
 
-func (m Manifest) text() string {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(m); err != nil {
-		panic(err) // strings and flags only
+// Decode reads a manifest. before is that of the release before, nil if there is none.
+func Decode(text []byte, before *Manifest) (m Manifest, err error) {
+	if isChanged(text) {
+		m, err = decodeChanged(text, before)
+	} else if err = decode(text, &m); err == nil && m.Checksum != textChecksum(text, m.Checksum, "") && m.Checksum != m.checksum() {
+		err = errChanged
 	}
-	return out.String()
-}
-
-// Decode reads a manifest.
-func Decode(text []byte) (Manifest, error) {
-	var m Manifest
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&m); err != nil {
-		return m, err
+	if err == nil && m.Format != manifestFormat {
+		err = fmt.Errorf("format %d; this version of Sluice reads format %d", m.Format, manifestFormat)
 	}
-	if m.Format != manifestFormat {
-		return m, fmt.Errorf("format %d; this version of Sluice reads format %d", m.Format, manifestFormat)
-	}
-	if m.Checksum != textChecksum(text, m.Checksum) && m.Checksum != m.checksum() {
-		return m, errors.New("somebody changed it since \"sluice release\" wrote it: restore it")
-	}
-	m.Checksum = ""
-	return m, nil
+	return m, err
 }

@@ -25,7 +25,7 @@ func kept(ctx context.Context, tx pgx.Tx, found Installed, schema string) ([]upg
 	if err != nil || text == "" {
 		return nil, err
 	}
-	m, err := upgrade.Decode([]byte(text))
+	m, err := upgrade.Decode([]byte(text), nil)
 	if _, is := like(found, []upgrade.Manifest{m}); err != nil || !is {
 		return nil, nil // a script upgraded since, or a later Sluice installed it
 	}
