@@ -116,8 +116,8 @@ func (s Series) backTitle(m Migration) string {
 	case m.From == "":
 		return fmt.Sprintf("-- Removes extension %s %s and all that it holds%s\n", s.Extension, m.Version, generated)
 	case m.Back:
-		return fmt.Sprintf("-- Brings extension %s from version %s back to %s, which loses nothing%s\n"+
-			"-- Stream tables that it recreates are filled by the next tick.\n", s.Extension, m.Version, m.From, generated)
+		return fmt.Sprintf("-- Brings extension %s from version %s back to %s%s\n"+
+			"-- Nothing is lost. Stream tables that it recreates are filled by the next tick.\n", s.Extension, m.Version, m.From, generated)
 	default:
 		return fmt.Sprintf("-- Nothing brings extension %s from version %s back to %s and keeps its data%s\n", s.Extension, m.Version, m.From, generated)
 	}

@@ -2,13 +2,13 @@ package migrations
 
 import "strings"
 
-// plain has a file for each way, which psql runs whole.
+// plain has a file for each way. Ticks fill what upgrades bring, as a client that sends a whole file at once can run nothing that commits.
 func plain(files map[string]string, s Series, m Migration) error {
-	path := s.name(m)
+	path, fill := s.name(m), m.Fill
 	if m.From != "" {
-		path = s.Extension + "_" + m.From + "_to_" + m.Version
+		path, fill = s.Extension+"_"+m.From+"_to_"+m.Version, ""
 	}
-	files[path+".up.sql"] = s.title(m) + "\n" + transaction(m.Up) + m.Fill
+	files[path+".up.sql"] = s.title(m) + "\n" + transaction(m.Up) + fill
 	files[path+".down.sql"] = s.backTitle(m) + "\n" + transaction(m.Down)
 	return nil
 }

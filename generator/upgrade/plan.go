@@ -245,7 +245,7 @@ func (d *differ) change(before, o Object, table tableChange) {
 			step.SQL = fmt.Sprintf("alter extension %[1]s drop table %[2]s;\nalter extension %[1]s add table %[2]s;\n", extension, o.Signature) + step.SQL
 		}
 	case "row":
-		step.SQL = d.upsert(o)
+		step.SQL = d.changeRow(before, o)
 	case "role":
 		step.SQL = o.SQL
 	case Policy:

@@ -21,27 +21,32 @@ func (d *differ) deleteRow(o Object) string {
 	return fmt.Sprintf("delete from %s where %s;\n", row.Table, strings.Join(conds, " and "))
 }
 
-// upsert brings a row up to date and leaves columns alone that the script does not name.
-func (d *differ) upsert(o Object) string {
+// changeRow sets the columns of a row that differ, and leaves those alone that the script does not name.
+func (d *differ) changeRow(before, o Object) string {
+	old, _ := sqltext.DescribeInsert(before.SQL)
 	row, ok := sqltext.DescribeInsert(o.SQL)
 	if !ok {
 		return o.SQL
 	}
 	key := keyOf(d.new["table "+row.Table])
-	sql := strings.TrimSuffix(strings.TrimSpace(o.SQL), ";")
-	var keys, sets []string
-	for _, column := range row.Columns {
-		name := sqltext.Ident(column)
-		if slices.Contains(key, column) {
-			keys = append(keys, name)
-		} else {
-			sets = append(sets, name+" = excluded."+name)
+	if before.ID() != o.ID() && len(key) > 1 { // see renameValues
+		return o.SQL
+	}
+	var conds, sets []string
+	for n, column := range row.Columns {
+		assigned := sqltext.Ident(column) + " = " + row.Values[n]
+		place := slices.Index(old.Columns, column)
+		switch {
+		case slices.Contains(key, column):
+			conds = append(conds, assigned)
+		case place < 0 || old.Values[place] != row.Values[n]:
+			sets = append(sets, assigned)
 		}
 	}
 	if len(sets) == 0 {
-		return fmt.Sprintf("%s\non conflict (%s) do nothing;\n", sql, strings.Join(keys, ", "))
+		return ""
 	}
-	return fmt.Sprintf("%s\non conflict (%s) do update\n    set %s;\n", sql, strings.Join(keys, ", "), strings.Join(sets, ",\n        "))
+	return sqltext.Wrap(fmt.Sprintf("update %s set\n    %s\nwhere %s;\n", row.Table, strings.Join(sets, ",\n    "), strings.Join(conds, " and ")))
 }
 
 // keyOf lists the columns of a table's primary key.

@@ -16,7 +16,7 @@ func (m Manifest) KeepSettings() string {
 	}
 	return fmt.Sprintf(`do $do$
 begin
-    -- Rows are stored that functions computed in the time zone and the styles of the session that installed them: the new functions keep these.
+    -- Rows are stored that functions computed in the time zone and the styles of the session that installed them. New functions keep these.
     perform set_config(split_part(s.setting, '=', 1), substr(s.setting, strpos(s.setting, '=') + 1), true)
     from (
         select distinct on (split_part(c, '=', 1)) c

@@ -3879,7 +3879,8 @@ begin
     -- differ: the query's rows beside those stored, where they are not the same
     differ as materialized (
         select s.__at, q.__comes, q.order_id, q.customer_id, q.status, q.amount
-        from (select q.*, true as __comes from (
+        from (select q.*, true as __comes
+            from (
 SELECT order_id, customer_id, status, amount
 FROM public.orders
 WHERE amount >= 150
@@ -4172,7 +4173,8 @@ begin
     -- differ: the query's rows beside those stored, where they are not the same
     differ as materialized (
         select s.__at, q.__comes, q.status, q.__n, q.__sum1, q.__count2, q.__odd3
-        from (select q.*, true as __comes from sales_internal.orders_by_status_computed(null::sales_internal.orders_by_status_rows) q) q
+        from (select q.*, true as __comes
+            from sales_internal.orders_by_status_computed(null::sales_internal.orders_by_status_rows) q) q
         full join (select s.*, s.ctid as __at from sales_internal.orders_by_status_rows s) s on q.status = s.status
         where q.__comes is null or s.__at is null or q.__n is distinct from s.__n or q.__sum1 is distinct from s.__sum1
             or q.__count2 is distinct from s.__count2 or q.__odd3 is distinct from s.__odd3
@@ -4497,7 +4499,8 @@ begin
             s.__at, q.__comes, q.customer_id, q.name, q.__n, q.__sum1, q.__count2, q.__odd3, q.__max4,
             s.customer_id as __was1, s.name as __was2, s.__n as __was3, s.__sum1 as __was4, s.__count2 as __was5,
             s.__odd3 as __was6, s.__max4 as __was7
-        from (select q.*, true as __comes from sales_internal.customer_payments_computed(null::sales_internal.customer_payments_rows) q) q
+        from (select q.*, true as __comes
+            from sales_internal.customer_payments_computed(null::sales_internal.customer_payments_rows) q) q
         full join (select s.*, s.ctid as __at from sales_internal.customer_payments_rows s) s on q.customer_id = s.customer_id and q.name =
             s.name
         where q.__comes is null or s.__at is null or q.__n is distinct from s.__n or q.__sum1 is distinct from s.__sum1
@@ -4819,7 +4822,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '67b73aaf0a5708edb55fc3ef1c08d1ce', 'extension');
+values ('sales', '1.0.0', '3b375168807acfc09ffc48c9ae84ef3a', 'extension');
 
 do $do$
 begin

@@ -14,7 +14,7 @@ do $do$
 begin
     -- Nobody attaches, and nobody else upgrades, meanwhile.
     lock table pgtrickle_internal.pgt_version_history in share row exclusive mode;
-    if not exists (select from pgtrickle.pgt_extension where version = '1.0.0' and digest = 'f8e29df0e34ddd89710d8f6b3bb13866') then
+    if not exists (select from pgtrickle.pgt_extension where version = '1.0.0' and digest = '39f2d671ed6050d2b9cd8cc23a6a43ce') then
         raise exception using
             errcode = '55000',
             message = 'version 1.0.0 of extension shop is not installed',

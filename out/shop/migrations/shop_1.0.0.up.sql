@@ -752,8 +752,7 @@ begin
     -- pass over thousands of delayed messages each time.
     if v_cursor < v_low then
         execute format($sql$
-            select true
-            from %s i
+            select true from %s i
             where i.received_at >= $1 and i.received_at < $2 and i.processed_at is null and i.retry_count < $3
               and coalesce(i.available_at, '-infinity') <= $4
             order by i.received_at, i.event_id
@@ -770,7 +769,8 @@ begin
     begin
         execute format($sql$
             insert into pgtrickle_internal.pgt_inbox_retry_queue (inbox_name, received_at, event_id, due_at)
-            select $1, i.received_at, i.event_id, coalesce(i.available_at, least(i.received_at, clock_timestamp()))
+            select $1, i.received_at, i.event_id,
+                   coalesce(i.available_at, least(i.received_at, clock_timestamp()))
             from %s i
             where i.received_at >= $2 and i.received_at < least($3, $4) and i.processed_at is null and i.retry_count < $6
               and (i.received_at < $5 or pgtrickle_internal.pgt_is_free(i.xmax, $7, $8, null)
@@ -3116,7 +3116,7 @@ insert into pgtrickle.pgt_inbox_config (
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox payments: retention');
 insert into pgtrickle.pgt_extension (name, version, digest, flavour)
-values ('shop', '1.0.0', 'f8e29df0e34ddd89710d8f6b3bb13866', 'plain');
+values ('shop', '1.0.0', '39f2d671ed6050d2b9cd8cc23a6a43ce', 'plain');
 select pgtrickle.attach();
 
 do $do$
