@@ -1,6 +1,6 @@
 // Package artifact turns the objects of a version, and of those released before it, into scripts and files.
 //
-// Files call downwards: layout, dbt, dbt_sources, tle, migrations, jobs, ops, releases, scripts, banners, claims, extension, files.
+// Files call downwards: layout, dbt, dbt_sources, tle, migrations, objects, jobs, ops, releases, scripts, banners, claims, extension, files.
 package artifact
 
 import (

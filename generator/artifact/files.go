@@ -112,8 +112,8 @@ func (f Files) stale(dir string) ([]string, error) {
 			paths = append(paths, path)
 		}
 	}
-	for _, folder := range f.folders() {
-		extra, err := f.extra(dir, folder)
+	for _, extension := range f.extensions() {
+		extra, err := f.extra(dir, extension)
 		if err != nil {
 			return nil, err
 		}
@@ -126,21 +126,40 @@ func (f Files) stale(dir string) ([]string, error) {
 var foldersOf = []string{
 	"extension", "migrations", "migrations/deploy", "migrations/revert", "migrations/verify", "jobs", "docs", "tle",
 	"dbt", "dbt/macros", "dbt/models", "dbt/tests/generic", "ops", "ops/runbooks", "ops/systemd",
+	runtimeFolder, "inboxes", "outboxes", "groups", "stream_tables", "sources",
 }
 
-// folders lists all of them, also those of artifacts that the spec does not list any more.
-func (f Files) folders() []string {
-	folders := map[string]bool{}
+// extensions lists those that have files.
+func (f Files) extensions() []string {
+	names := map[string]bool{}
 	for path := range f {
 		name, _, _ := strings.Cut(path, "/")
-		for _, folder := range foldersOf {
-			folders[name+"/"+folder] = true
-		}
+		names[name] = true
 	}
-	return slices.Sorted(maps.Keys(folders))
+	return slices.Sorted(maps.Keys(names))
 }
 
-func (f Files) extra(dir, folder string) ([]string, error) {
+// extra lists the files below dir of an extension that were generated and are not wanted any more.
+func (f Files) extra(dir, extension string) (paths []string, err error) {
+	for _, file := range []string{wholeFile, rightsFile} {
+		path := extension + "/" + file
+		if _, wanted := f[path]; !wanted {
+			if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(path))); err == nil {
+				paths = append(paths, path)
+			}
+		}
+	}
+	for _, folder := range slices.Sorted(slices.Values(foldersOf)) {
+		others, err := f.extraIn(dir, extension+"/"+folder)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, others...)
+	}
+	return paths, nil
+}
+
+func (f Files) extraIn(dir, folder string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(folder)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

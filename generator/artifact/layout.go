@@ -11,7 +11,8 @@ import (
 	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
-// Files lays out the artifacts that the spec lists, below the name of the extension, with the scripts that lead to it from the released versions.
+// Files lays out the objects and the artifacts that the spec lists, below the name of the extension, with the scripts that lead to it from the released
+// versions. Migrations are those of the released versions.
 func (e *Extension) Files(released []upgrade.Manifest) (Files, error) {
 	return e.FilesOf(e.Artifacts, released)
 }
@@ -24,8 +25,7 @@ func (e *Extension) FilesOf(artifacts []string, released []upgrade.Manifest) (Fi
 	if err := e.Follows(released); err != nil {
 		return nil, err
 	}
-	chain := e.chain(released)
-	leaps, err := leaps(chain)
+	leaps, err := leaps(e.Releasing(released))
 	if err != nil {
 		return nil, err
 	}
@@ -34,10 +34,10 @@ func (e *Extension) FilesOf(artifacts []string, released []upgrade.Manifest) (Fi
 		err   error
 	}
 	all := parallel.Map(artifacts, func(artifact string) written {
-		files, err := e.artifact(artifact, chain, leaps)
+		files, err := e.artifact(artifact, released, leaps)
 		return written{files, err}
 	})
-	files := Files{}
+	files := e.objectFiles()
 	for _, one := range all {
 		if one.err != nil {
 			return nil, one.err
@@ -60,15 +60,15 @@ func (e *Extension) fixedFiles(artifacts []string) (Files, error) {
 	return files, nil
 }
 
-// artifact writes one artifact, independently of the others.
-func (e *Extension) artifact(name string, chain []upgrade.Manifest, leaps []leap) (Files, error) {
+// artifact writes one artifact, independently of the others. Leaps lead to this version from those that were released, which may be among these.
+func (e *Extension) artifact(name string, released []upgrade.Manifest, leaps []leap) (Files, error) {
 	switch name {
 	case spec.ArtifactExtension:
 		files := e.extensionFiles()
 		maps.Copy(files, e.upgradeFiles(leaps))
 		return files, nil
 	case spec.ArtifactMigrations:
-		return e.migrationFiles(migrations.Plain, chain, leaps)
+		return e.migrationFiles(migrations.Plain, released, leaps)
 	case spec.ArtifactJobs:
 		return e.jobFiles(), nil
 	case spec.ArtifactDocs:
@@ -80,7 +80,7 @@ func (e *Extension) artifact(name string, chain []upgrade.Manifest, leaps []leap
 	case spec.ArtifactDBT:
 		return e.dbtFiles(leaps), nil
 	}
-	return e.migrationFiles(migrations.Format(name), chain, leaps)
+	return e.migrationFiles(migrations.Format(name), released, leaps)
 }
 
 // extensionFiles are the control file, the script that installs this version, and the Makefile.

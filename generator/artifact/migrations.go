@@ -10,10 +10,13 @@ import (
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
-// migrationFiles are the scripts of the plain flavour, as a migration tool wants them.
-func (e *Extension) migrationFiles(format migrations.Format, chain []upgrade.Manifest, leaps []leap) (Files, error) {
-	laid, err := series(chain, leaps).Files(format)
+// migrationFiles are the scripts of the plain flavour from each released version to the next, as a migration tool wants them.
+func (e *Extension) migrationFiles(format migrations.Format, released []upgrade.Manifest, leaps []leap) (Files, error) {
 	files := Files{}
+	if len(released) == 0 {
+		return files, nil
+	}
+	laid, err := series(released[0], leaps[:len(released)-1]).Files(format)
 	for path, text := range laid {
 		files[e.Name+"/migrations/"+path] = text
 	}
@@ -21,8 +24,7 @@ func (e *Extension) migrationFiles(format migrations.Format, chain []upgrade.Man
 }
 
 // series is one migration per version: the first installs, the others upgrade.
-func series(chain []upgrade.Manifest, leaps []leap) migrations.Series {
-	first := chain[0]
+func series(first upgrade.Manifest, leaps []leap) migrations.Series {
 	all := migrations.Series{Extension: first.Extension, Schema: sqltext.Ident(first.Schema)}
 	all.Migrations = append(all.Migrations, migrations.Migration{
 		Version: first.Version, Up: underOwnPath(joined(steps(first, Plain, true))), Down: uninstall(first), Back: true, Fill: fill(first),

@@ -138,8 +138,8 @@ type leap struct {
 // way is a plan for either flavour.
 type way struct{ plain, member upgrade.Plan }
 
-// chain lists the versions to which scripts lead, oldest first: those released and this one.
-func (e *Extension) chain(released []upgrade.Manifest) []upgrade.Manifest {
+// Releasing lists the versions that are released once this one is, oldest first.
+func (e *Extension) Releasing(released []upgrade.Manifest) []upgrade.Manifest {
 	if slices.ContainsFunc(released, e.sameVersion) {
 		return released
 	}

@@ -22,7 +22,7 @@ func (e *Extension) tleFiles(leaps []leap) Files {
 
 // TLE is the script that registers this version with pg_tle, and the upgrade paths from the released versions.
 func (e *Extension) TLE(released []upgrade.Manifest) (string, error) {
-	leaps, err := leaps(e.chain(released))
+	leaps, err := leaps(e.Releasing(released))
 	return e.tleScript(leaps), err
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -56,13 +57,18 @@ func (b *bench) generateMany(ctx context.Context) ([]row, error) {
 		seconds = append(seconds, time.Since(start).Seconds())
 		megabytes = append(megabytes, float64(command.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)/1024)
 	}
-	script, err := os.ReadFile(filepath.Join(dir, "out/many/migrations/many_1.0.0.up.sql"))
+	lines := 0.0
+	paths, err := filepath.Glob(filepath.Join(dir, "out/many/*/*.sql"))
+	for _, path := range paths {
+		text, readErr := os.ReadFile(path)
+		err = errors.Join(err, readErr)
+		lines += float64(strings.Count(string(text), "\n"))
+	}
 	if err != nil {
 		return nil, err
 	}
-	lines := []float64{float64(strings.Count(string(script), "\n"))}
 	return []row{
-		scaleRow("generate", "s", seconds, 5), scaleRow("generate, memory", "MB", megabytes, 300), scaleRow("script", "lines", lines, 350_000),
+		scaleRow("generate", "s", seconds, 5), scaleRow("generate, memory", "MB", megabytes, 300), scaleRow("files", "lines", []float64{lines}, 350_000),
 	}, nil
 }
 

@@ -96,7 +96,7 @@ func sizeOf(t *testing.T, parts ...string) size {
 	if !problems.Empty() {
 		t.Fatal(problems)
 	}
-	files, err := extension.Files(nil)
+	files, err := extension.Files(extension.Releasing(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

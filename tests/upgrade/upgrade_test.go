@@ -133,7 +133,7 @@ func TestMigrations(t *testing.T) {
 	pgtest.Parallel(t)
 	versions := stretch(t, history(t), 12, 4)
 	last := len(versions) - 1
-	files, err := versions[last].Files(manifests(versions[:last]))
+	files, err := versions[last].Files(manifests(versions))
 	if err != nil {
 		t.Fatal(err)
 	}

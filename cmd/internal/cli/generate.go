@@ -24,7 +24,7 @@ func newGenerate() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "generate",
 		Short: "Generates the artifacts of the specs",
-		Long: "Generates the artifacts of the specs. With --dsn, what the DDL files lack is looked up in that database, and it is asked about each query: what it finds wrong\n" +
+		Long: "Generates the artifacts of the specs: a file per object, and what artifacts lists. Migrations are written by release. With --dsn, what the DDL files lack is looked up in that database, and it is asked about each query: what it finds wrong\n" +
 			"is an error at its place in the spec. It is not changed. DATABASE_URL alone does not do that: what is generated then follows from the files.",
 		Example: `  sluice generate
   sluice generate --file specs/shop.yaml --out build
@@ -41,7 +41,7 @@ func newGenerate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			files, err := filesOf(cmd, extensions)
+			files, err := filesOf(cmd, extensions, false)
 			if err != nil {
 				return err
 			}
@@ -68,8 +68,9 @@ func withFormat(command *cobra.Command) {
 		"lay out migrations for a `tool`, whatever artifacts in the spec says: plain, goose, golang-migrate, flyway, dbmate or sqitch")
 }
 
-// filesOf are the artifacts of all extensions, with upgrades from the versions that were released to the artifact directory.
-func filesOf(cmd *cobra.Command, extensions []*generator.Extension) (generator.Files, error) {
+// filesOf are the artifacts of all extensions, with upgrades from the versions that were released to the artifact directory; as they are once these versions
+// are released, too, if releases says so.
+func filesOf(cmd *cobra.Command, extensions []*generator.Extension, releases bool) (generator.Files, error) {
 	layout := option(cmd, "migrations")
 	if layout != "" {
 		format, err := migrations.ParseFormat(layout)
@@ -83,6 +84,9 @@ func filesOf(cmd *cobra.Command, extensions []*generator.Extension) (generator.F
 		released, err := artifact.Releases(option(cmd, "out"), e.Name)
 		if err != nil {
 			return nil, err
+		}
+		if releases {
+			released = e.Releasing(released)
 		}
 		artifacts := e.Artifacts
 		if layout != "" {

@@ -10,8 +10,9 @@ func newRelease() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "release",
 		Short: "Freezes the current version, so that later ones upgrade from it",
-		Long: "Keeps a manifest of what the spec makes now in the artifact directory, below releases. From then on generate writes scripts that\n" +
-			"lead from this version to the next, and back where nothing is lost, and refuses to make anything else under its number.",
+		Long: "Keeps a manifest of what the spec makes now in the artifact directory, below releases, and writes its migration, which never changes\n" +
+			"again: the first installs, each later one leads from the release before, and back where nothing is lost. From then on generate\n" +
+			"refuses to make anything else under its number.",
 		Example: `  sluice release
   sluice release --migrations goose`,
 		Args: cobra.NoArgs,
@@ -20,11 +21,8 @@ func newRelease() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			files, err := filesOf(cmd, extensions)
+			files, err := filesOf(cmd, extensions, true)
 			if err != nil {
-				return err
-			}
-			if _, err := files.Write(option(cmd, "out")); err != nil {
 				return err
 			}
 			for _, e := range extensions {
@@ -38,7 +36,8 @@ func newRelease() *cobra.Command {
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "extension %s %s %s\n", e.Name, e.Version, verb)
 			}
-			return nil
+			_, err = files.Write(option(cmd, "out"))
+			return err
 		}),
 	}
 	withFormat(command)

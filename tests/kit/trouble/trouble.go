@@ -83,7 +83,7 @@ func Scripts(t testing.TB, specs ...string) (scripts []string) {
 	for n, text := range specs {
 		e := installed.OverReleased(t, strings.Replace(text, "version: 1.0.0", fmt.Sprintf("version: 1.%d.0", n), 1), "", released...)
 		if n > 0 {
-			files, err := e.Files(released)
+			files, err := e.Files(e.Releasing(released))
 			script := files[fmt.Sprintf("%s/migrations/%[1]s_1.%d.0_to_1.%d.0.up.sql", e.Name, n-1, n)]
 			if err != nil || script == "" {
 				t.Fatalf("no script of upgrade %d: %v", n, err)

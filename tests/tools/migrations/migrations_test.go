@@ -62,7 +62,7 @@ func lay(t *testing.T, format migrations.Format, releases []*generator.Extension
 		released = append(released, e.Manifest())
 	}
 	last := releases[len(releases)-1]
-	files, err := last.FilesOf([]string{format.Artifact()}, released[:len(released)-1])
+	files, err := last.FilesOf([]string{format.Artifact()}, released)
 	if err != nil {
 		t.Fatal(err)
 	}
