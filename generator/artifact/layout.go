@@ -95,10 +95,14 @@ func (e *Extension) extensionFiles() Files {
 
 // reference is the documentation of the generated objects.
 func (e *Extension) reference() (Files, error) {
-	pages, err := docs.Files(docs.Extension{Extension: e.view, Objects: e.described()})
-	files := Files{}
-	for name, text := range pages {
-		files[e.Name+"/docs/"+name] = text
+	text, err := docs.Markdown(docs.Extension{Extension: e.view, Objects: e.described()})
+	return Files{e.Name + "/docs/README.md": text}, err
+}
+
+// ReferencePage is the reference as a page of HTML.
+func (e *Extension) ReferencePage() (string, error) {
+	if e.fixed != nil {
+		return "", fmt.Errorf("extension %s is not for PostgreSQL: its reference is docs/README.md, which generate writes", e.Name)
 	}
-	return files, err
+	return docs.HTML(docs.Extension{Extension: e.view, Objects: e.described()})
 }

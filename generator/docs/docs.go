@@ -28,19 +28,18 @@ type writer struct {
 	byID  map[string]upgrade.Object
 }
 
-// Files are the reference as README.md and index.html.
-func Files(e Extension) (map[string]string, error) {
+// Markdown is the reference as a document of Markdown.
+func Markdown(e Extension) (string, error) { return newReference(e).markdown() }
+
+// HTML is the reference as a page in one file.
+func HTML(e Extension) (string, error) { return newReference(e).html() }
+
+func newReference(e Extension) reference {
 	w := &writer{e, map[string]string{}, map[string]upgrade.Object{}}
 	for _, o := range e.Objects {
 		w.byID[o.ID()] = o
 	}
-	r := w.reference()
-	markdown, err := r.markdown()
-	if err != nil {
-		return nil, err
-	}
-	html, err := r.html()
-	return map[string]string{"README.md": markdown, "index.html": html}, err
+	return w.reference()
 }
 
 func (w *writer) reference() reference {

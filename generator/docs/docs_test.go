@@ -16,6 +16,9 @@ import (
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
+// htmlPage is the page among the files that load returns.
+const htmlPage = "rich.html"
+
 // load generates the extension of testdata, which has something of everything, and names that mean something in Markdown and HTML.
 func load(t *testing.T) (*generator.Extension, generator.Files) {
 	t.Helper()
@@ -29,6 +32,9 @@ func load(t *testing.T) (*generator.Extension, generator.Files) {
 	}
 	files, err := e.Files(nil)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if files[htmlPage], err = e.ReferencePage(); err != nil {
 		t.Fatal(err)
 	}
 	return e, files
@@ -104,7 +110,7 @@ func TestBothFormats(t *testing.T) {
 	_, files := load(t)
 	pages := map[string]page{
 		"Markdown": read(t, fromMarkdown(t, files["rich/docs/README.md"])),
-		"HTML":     read(t, files["rich/docs/index.html"]),
+		"HTML":     read(t, files[htmlPage]),
 	}
 	for format, p := range pages {
 		for id, n := range p.ids {
@@ -151,7 +157,7 @@ func rows(p page) []string {
 // TestMeanings: no column, setting or object is left without a word about it.
 func TestMeanings(t *testing.T) {
 	_, files := load(t)
-	for _, row := range read(t, files["rich/docs/index.html"]).cells {
+	for _, row := range read(t, files[htmlPage]).cells {
 		if len(row) == 5 && row[3] != "" && row[4] == "" || len(row) > 3 && row[len(row)-1] == "" {
 			t.Errorf("no meaning: %q", row)
 		}
@@ -204,7 +210,7 @@ func TestSameBytes(t *testing.T) {
 	_, first := load(t)
 	for range 3 {
 		_, again := load(t)
-		for _, path := range []string{"rich/docs/README.md", "rich/docs/index.html"} {
+		for _, path := range []string{"rich/docs/README.md", htmlPage} {
 			if again[path] != first[path] {
 				t.Fatalf("%s comes in two ways", path)
 			}

@@ -74,8 +74,8 @@ func differ(s apply.Storage, from, stored string, old bool) CTE {
 			list = append(list, fmt.Sprintf("s.%s as %s%d", sqltext.Ident(name), was, i+1))
 		}
 	}
-	lines := append(clause("select", list), "from (select q.*, true as "+comes, "    from "+from+") q",
-		"full join (select s.*, s.ctid as "+at+" from "+stored+" s) s on "+Same(s, "q", "s"))
+	lines := append(clause("select", list), twoLines("from (select q.*, true as "+comes, "from "+from+") q")...)
+	lines = append(lines, "full join (select s.*, s.ctid as "+at+" from "+stored+" s) s on "+Same(s, "q", "s"))
 	lines = append(lines, anyOf("where", append([]string{"q." + comes + " is null", "s." + at + " is null"}, unlike...))...)
 	return CTE{Name: "differ", Comment: "the query's rows beside those stored, where they are not the same", Keep: true, Lines: lines}
 }

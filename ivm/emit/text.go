@@ -47,6 +47,14 @@ func clause(keyword string, items []string) []string {
 	return lines
 }
 
+// twoLines is a line, or two of it where it is too long for one.
+func twoLines(first, second string) []string {
+	if line := first + " " + second; utf8.RuneCountInString(line) <= width || strings.Contains(second, "\n") {
+		return []string{line}
+	}
+	return []string{first, indent + second}
+}
+
 func isLong(item string) bool {
 	return utf8.RuneCountInString(item) > long && strings.Contains(item, "(")
 }

@@ -24,11 +24,11 @@ func TestReferenceIsTrue(t *testing.T) {
 	db.Exec(t, string(tables))
 	db.SuperExec(t, "create role rich_app; create role rich_worker; create role rich_monitor")
 	db.Exec(t, e.Install(generator.Plain))
-	files, err := e.Files(nil)
+	page, err := e.ReferencePage()
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := html.Parse(strings.NewReader(files["rich/docs/index.html"]))
+	root, err := html.Parse(strings.NewReader(page))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func newRoot() *cobra.Command {
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-	}, newInit(), newSchema(), newSpec(), newGenerate(), newRelease(), newDiff(), newExplain(), newApply(), newUninstall(), newStatus(), newHistory(), newDeadLetters(), newUI(), newVerify(), newRun(), newRelay(), newDemo(), newVersion())
+	}, newInit(), newSchema(), newSpec(), newGenerate(), newRelease(), newDiff(), newExplain(), newDocs(), newApply(), newUninstall(), newStatus(), newHistory(), newDeadLetters(), newUI(), newVerify(), newRun(), newRelay(), newDemo(), newVersion())
 	root.SetVersionTemplate("sluice {{.Version}}\n")
 	flags := root.PersistentFlags()
 	flags.StringP("file", "f", "specs", "spec `file or directory`")

@@ -3879,8 +3879,7 @@ begin
     -- differ: the query's rows beside those stored, where they are not the same
     differ as materialized (
         select s.__at, q.__comes, q.order_id, q.customer_id, q.status, q.amount
-        from (select q.*, true as __comes
-            from (
+        from (select q.*, true as __comes from (
 SELECT order_id, customer_id, status, amount
 FROM public.orders
 WHERE amount >= 150
@@ -4822,7 +4821,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '3b375168807acfc09ffc48c9ae84ef3a', 'extension');
+values ('sales', '1.0.0', 'e4d92fac09546f52e1da658717cf21a3', 'extension');
 
 do $do$
 begin

@@ -33,8 +33,7 @@ begin
     -- differ: the query's rows beside those stored, where they are not the same
     differ as materialized (
         select s.__at, q.__comes, q.order_id, q.customer_id, q.status, q.amount
-        from (select q.*, true as __comes
-            from (
+        from (select q.*, true as __comes from (
 SELECT order_id, customer_id, status, amount
 FROM public.orders
 WHERE amount >= 150

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/pgsluice/sluice/tests/kit/installed"
 	"github.com/pgsluice/sluice/tests/kit/program"
 )
 
@@ -37,11 +38,11 @@ const fits = "document.documentElement.scrollWidth <= innerWidth"
 
 // TestReference searches the reference of an extension of the repository, and looks at it in both colours and on a phone.
 func TestReference(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "out", "shop", "docs", "index.html"))
+	text, err := installed.Load(t, installed.Shop()).ReferencePage()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := visit(t, serve(t, string(text)), "/", 1)
+	b := visit(t, serve(t, text), "/", 1)
 	if n := eval[int](b, "[...document.querySelectorAll('.object .here')].filter(e => e.textContent === 'inbox_mark_processed').length"); n != 1 {
 		t.Errorf("inbox_mark_processed has %d headings", n)
 	}
