@@ -149,7 +149,7 @@ func (s *relayStage) start(ctx context.Context, schema, outbox, to string, batch
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	r := exec.CommandContext(ctx, os.Args[0], asCommand, "relay", "-c", path, "--log-level", "warn")
+	r := exec.CommandContext(ctx, os.Args[0], asRelay, "-c", path, "--log-level", "warn")
 	r.Stderr = os.Stderr
 	return r, r.Start()
 }

@@ -25,6 +25,9 @@ const (
 // asCommand is the first argument with which the benchmark is the sluice command, so that the memory of one run can be measured.
 const asCommand = "sluice"
 
+// asRelay is the one with which it is sluice-relay.
+const asRelay = "sluice-relay"
+
 func scaleCases() []benchCase {
 	return []benchCase{
 		{scaleSection, fmt.Sprintf("%d-inboxes", manyInboxes), func(ctx context.Context, b *bench) ([]row, error) { return b.generateMany(ctx) }},
@@ -143,8 +146,11 @@ func timedTick(ctx context.Context, conn *pgx.Conn) (seconds float64, err error)
 	return time.Since(start).Seconds(), err
 }
 
-// runAsCommand ends the process as the sluice command, or as a relay that was written by hand, if the arguments ask for it.
+// runAsCommand ends the process as sluice, as sluice-relay, or as a relay that was written by hand, if the arguments ask for it.
 func runAsCommand() {
+	if len(os.Args) > 1 && os.Args[1] == asRelay {
+		os.Exit(commandtest.Relay(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	if len(os.Args) > 1 && os.Args[1] == asCommand {
 		os.Exit(commandtest.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 	}

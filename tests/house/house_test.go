@@ -12,62 +12,67 @@ const module = "github.com/pgsluice/sluice/"
 
 // rooms lists what each room may import of the module, by prefix. Imports point down only.
 var rooms = map[string][]string{
-	"cmd/sluice":                   {"cmd/internal/cli"},
-	"cmd/commandtest":              {"cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/sandbox", "cmd/internal/verify"},
-	"cmd/internal/cli":             {"cmd/internal/demo", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/pull", "cmd/internal/relay", "cmd/internal/relay/config", "cmd/internal/ui", "cmd/internal/verify", "cmd/internal/watch", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
-	"cmd/internal/metrics":         {"cmd/internal/live"},
-	"cmd/internal/ui":              {"cmd/internal/live", "generator/page", "ivm/diag"},
-	"cmd/internal/watch":           {"cmd/internal/live", "ivm/diag"},
-	"cmd/internal/relay":           {"cmd/internal/metrics", "cmd/internal/relay/cloud", "cmd/internal/relay/config", "cmd/internal/relay/file", "cmd/internal/relay/kafka", "cmd/internal/relay/mqtt", "cmd/internal/relay/names", "cmd/internal/relay/nats", "cmd/internal/relay/postgres", "cmd/internal/relay/rabbitmq", "cmd/internal/relay/redis", "cmd/internal/relay/webhook", "cmd/internal/relay/wire", "ivm/diag"},
-	"cmd/internal/relay/cloud":     {"cmd/internal/relay/config", "cmd/internal/relay/wire"},
-	"cmd/internal/relay/config":    {"cmd/internal/relay/wire", "generator/spec", "ivm/diag"},
-	"cmd/internal/relay/file":      {"cmd/internal/relay/config", "cmd/internal/relay/wire"},
-	"cmd/internal/relay/mqtt":      {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire"},
-	"cmd/internal/relay/kafka":     {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire", "generator/spec"},
-	"cmd/internal/relay/nats":      {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire"},
-	"cmd/internal/relay/postgres":  {"cmd/internal/relay/config", "cmd/internal/relay/wire"},
-	"cmd/internal/relay/rabbitmq":  {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire"},
-	"cmd/internal/relay/names":     {},
-	"cmd/internal/relay/redis":     {"cmd/internal/relay/config", "cmd/internal/relay/names", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire"},
-	"cmd/internal/relay/relaytest": {"cmd/internal/relay/wire"},
-	"cmd/internal/relay/tlsconfig": {"cmd/internal/relay/config"},
-	"cmd/internal/relay/webhook":   {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire"},
-	"cmd/internal/relay/wire":      {},
-	"cmd/internal/demo":            {"cmd/internal/live", "cmd/internal/sandbox", "generator", "generator/spec", "ivm/diag", "specs"},
-	"cmd/internal/drift":           {"generator/upgrade", "ivm/diag", "ivm/sqltext"},
-	"cmd/internal/live":            {"cmd/internal/drift", "generator", "generator/artifact", "generator/plan", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
-	"cmd/internal/pull":            {"generator/plan", "generator/spec", "ivm/diag", "ivm/sqltext"},
-	"cmd/internal/verify":          {"cmd/internal/drift", "cmd/internal/live", "generator", "generator/artifact", "generator/upgrade", "ivm/diag", "ivm/sqltext", "ivm/sqltext/ddl"},
-	"cmd/internal/sandbox":         {},
-	"generator":                    {"generator/artifact", "generator/explain", "generator/fixed", "generator/objects", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
-	"generator/artifact":           {"generator/docs", "generator/migrations", "generator/objects", "generator/ops", "generator/parallel", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
-	"generator/fixed":              {"generator/render", "generator/spec", "ivm/sqltext"},
-	"generator/objects":            {"generator/parallel", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
-	"generator/plan":               {"generator/parallel", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
-	"generator/ops":                {"generator/render", "ivm/sqltext"},
-	"generator/parallel":           {},
-	"generator/docs":               {"generator/page", "generator/render", "generator/upgrade", "ivm/diag", "ivm/sqltext", "templates"},
-	"generator/page":               {"ivm/diag", "ivm/sqltext"},
-	"generator/explain":            {"generator/page", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/resolve", "ivm/sqltext"},
-	"generator/render":             {"ivm/sqltext", "templates"},
-	"generator/migrations":         {},
-	"generator/upgrade":            {"ivm/sqltext"},
-	"generator/spec":               {"ivm/diag"},
-	"ivm":                          {"ivm/algebra", "ivm/algebra/props", "ivm/apply", "ivm/catalog", "ivm/delta", "ivm/diag", "ivm/emit", "ivm/resolve", "ivm/rewrite", "ivm/sqltext"},
-	"ivm/emit":                     {"ivm/algebra", "ivm/apply", "ivm/catalog", "ivm/sqltext"},
-	"ivm/apply":                    {"ivm/algebra", "ivm/catalog", "ivm/sqltext"},
-	"ivm/rewrite":                  {"ivm/algebra", "ivm/algebra/props", "ivm/sqltext"},
-	"ivm/delta":                    {"ivm/algebra", "ivm/algebra/props", "ivm/sqltext"},
-	"ivm/resolve":                  {"ivm/algebra", "ivm/algebra/props", "ivm/catalog", "ivm/diag", "ivm/sqltext", "ivm/typing"},
-	"ivm/typing":                   {"ivm/catalog", "ivm/diag", "ivm/sqltext"},
-	"ivm/algebra/props":            {"ivm/algebra"},
-	"ivm/algebra":                  {"ivm/catalog", "ivm/sqltext"},
-	"ivm/catalog":                  {"ivm/diag", "ivm/sqltext", "ivm/sqltext/ddl"},
-	"ivm/sqltext":                  {},
-	"ivm/sqltext/ddl":              {"ivm/sqltext"},
-	"ivm/diag":                     {},
-	"templates":                    {},
-	"specs":                        {},
+	"cmd/sluice":                       {"cmd/internal/cli"},
+	"cmd/sluice-relay":                 {"cmd/internal/relay/cli"},
+	"cmd/commandtest":                  {"cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/relay/cli", "cmd/internal/sandbox", "cmd/internal/verify"},
+	"cmd/internal/cli":                 {"cmd/internal/demo", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/process", "cmd/internal/pull", "cmd/internal/relay/config", "cmd/internal/ui", "cmd/internal/verify", "cmd/internal/watch", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
+	"cmd/internal/metrics":             {"cmd/internal/live", "cmd/internal/metrics/endpoint"},
+	"cmd/internal/metrics/endpoint":    {},
+	"cmd/internal/process":             {"ivm/diag"},
+	"cmd/internal/process/processtest": {},
+	"cmd/internal/ui":                  {"cmd/internal/live", "generator/page", "ivm/diag"},
+	"cmd/internal/watch":               {"cmd/internal/live", "ivm/diag"},
+	"cmd/internal/relay":               {"cmd/internal/metrics/endpoint", "cmd/internal/relay/cloud", "cmd/internal/relay/config", "cmd/internal/relay/file", "cmd/internal/relay/kafka", "cmd/internal/relay/mqtt", "cmd/internal/relay/names", "cmd/internal/relay/nats", "cmd/internal/relay/postgres", "cmd/internal/relay/rabbitmq", "cmd/internal/relay/redis", "cmd/internal/relay/webhook", "cmd/internal/relay/wire", "ivm/diag"},
+	"cmd/internal/relay/cli":           {"cmd/internal/process", "cmd/internal/relay", "cmd/internal/relay/config", "ivm/diag"},
+	"cmd/internal/relay/cloud":         {"cmd/internal/relay/config", "cmd/internal/relay/wire"},
+	"cmd/internal/relay/config":        {"cmd/internal/relay/wire", "generator/spec", "ivm/diag"},
+	"cmd/internal/relay/file":          {"cmd/internal/relay/config", "cmd/internal/relay/wire"},
+	"cmd/internal/relay/mqtt":          {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire"},
+	"cmd/internal/relay/kafka":         {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire", "generator/spec"},
+	"cmd/internal/relay/nats":          {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire"},
+	"cmd/internal/relay/postgres":      {"cmd/internal/relay/config", "cmd/internal/relay/wire"},
+	"cmd/internal/relay/rabbitmq":      {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire"},
+	"cmd/internal/relay/names":         {},
+	"cmd/internal/relay/redis":         {"cmd/internal/relay/config", "cmd/internal/relay/names", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire"},
+	"cmd/internal/relay/relaytest":     {"cmd/internal/relay/wire"},
+	"cmd/internal/relay/tlsconfig":     {"cmd/internal/relay/config"},
+	"cmd/internal/relay/webhook":       {"cmd/internal/relay/config", "cmd/internal/relay/tlsconfig", "cmd/internal/relay/wire"},
+	"cmd/internal/relay/wire":          {},
+	"cmd/internal/demo":                {"cmd/internal/live", "cmd/internal/sandbox", "generator", "generator/spec", "ivm/diag", "specs"},
+	"cmd/internal/drift":               {"generator/upgrade", "ivm/diag", "ivm/sqltext"},
+	"cmd/internal/live":                {"cmd/internal/drift", "generator", "generator/artifact", "generator/plan", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
+	"cmd/internal/pull":                {"generator/plan", "generator/spec", "ivm/diag", "ivm/sqltext"},
+	"cmd/internal/verify":              {"cmd/internal/drift", "cmd/internal/live", "generator", "generator/artifact", "generator/upgrade", "ivm/diag", "ivm/sqltext", "ivm/sqltext/ddl"},
+	"cmd/internal/sandbox":             {},
+	"generator":                        {"generator/artifact", "generator/explain", "generator/fixed", "generator/objects", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
+	"generator/artifact":               {"generator/docs", "generator/migrations", "generator/objects", "generator/ops", "generator/parallel", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
+	"generator/fixed":                  {"generator/render", "generator/spec", "ivm/sqltext"},
+	"generator/objects":                {"generator/parallel", "generator/plan", "generator/render", "generator/spec", "generator/upgrade", "ivm/diag", "ivm/sqltext"},
+	"generator/plan":                   {"generator/parallel", "generator/render", "generator/spec", "generator/upgrade", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/sqltext"},
+	"generator/ops":                    {"generator/render", "ivm/sqltext"},
+	"generator/parallel":               {},
+	"generator/docs":                   {"generator/page", "generator/render", "generator/upgrade", "ivm/diag", "ivm/sqltext", "templates"},
+	"generator/page":                   {"ivm/diag", "ivm/sqltext"},
+	"generator/explain":                {"generator/page", "ivm", "ivm/algebra", "ivm/catalog", "ivm/diag", "ivm/resolve", "ivm/sqltext"},
+	"generator/render":                 {"ivm/sqltext", "templates"},
+	"generator/migrations":             {},
+	"generator/upgrade":                {"ivm/sqltext"},
+	"generator/spec":                   {"ivm/diag"},
+	"ivm":                              {"ivm/algebra", "ivm/algebra/props", "ivm/apply", "ivm/catalog", "ivm/delta", "ivm/diag", "ivm/emit", "ivm/resolve", "ivm/rewrite", "ivm/sqltext"},
+	"ivm/emit":                         {"ivm/algebra", "ivm/apply", "ivm/catalog", "ivm/sqltext"},
+	"ivm/apply":                        {"ivm/algebra", "ivm/catalog", "ivm/sqltext"},
+	"ivm/rewrite":                      {"ivm/algebra", "ivm/algebra/props", "ivm/sqltext"},
+	"ivm/delta":                        {"ivm/algebra", "ivm/algebra/props", "ivm/sqltext"},
+	"ivm/resolve":                      {"ivm/algebra", "ivm/algebra/props", "ivm/catalog", "ivm/diag", "ivm/sqltext", "ivm/typing"},
+	"ivm/typing":                       {"ivm/catalog", "ivm/diag", "ivm/sqltext"},
+	"ivm/algebra/props":                {"ivm/algebra"},
+	"ivm/algebra":                      {"ivm/catalog", "ivm/sqltext"},
+	"ivm/catalog":                      {"ivm/diag", "ivm/sqltext", "ivm/sqltext/ddl"},
+	"ivm/sqltext":                      {},
+	"ivm/sqltext/ddl":                  {"ivm/sqltext"},
+	"ivm/diag":                         {},
+	"templates":                        {},
+	"specs":                            {},
 }
 
 // homes lists where each third-party module lives; tests may use any.
@@ -81,7 +86,7 @@ var homes = map[string][]string{
 	"cloud.google.com/go/pubsub":                 {"cmd/internal/relay/cloud"},
 	"github.com/aws/aws-sdk-go-v2":               {"cmd/internal/relay/cloud"},
 	"github.com/Azure/azure-sdk-for-go":          {"cmd/internal/relay/cloud"},
-	"github.com/prometheus":                      {"cmd/internal/metrics", "cmd/internal/relay"},
+	"github.com/prometheus":                      {"cmd/internal/metrics", "cmd/internal/metrics/endpoint", "cmd/internal/relay"},
 	"github.com/nats-io/nats.go":                 {"cmd/internal/relay/nats"},
 	"github.com/twmb/franz-go":                   {"cmd/internal/relay/kafka"},
 	"charm.land":                                 {"cmd/internal/watch"},
@@ -90,8 +95,8 @@ var homes = map[string][]string{
 	"github.com/pganalyze/pg_query_go":           {"ivm/sqltext", "ivm/sqltext/ddl"},
 	"github.com/Masterminds/sprig":               {"generator/render"},
 	"github.com/Masterminds/semver":              {"generator/spec"},
-	"github.com/spf13/cobra":                     {"cmd/internal/cli"},
-	"github.com/spf13/pflag":                     {"cmd/internal/cli"},
+	"github.com/spf13/cobra":                     {"cmd/internal/cli", "cmd/internal/process", "cmd/internal/process/processtest", "cmd/internal/relay/cli"},
+	"github.com/spf13/pflag":                     {"cmd/internal/cli", "cmd/internal/process", "cmd/internal/process/processtest"},
 	"go.yaml.in/yaml":                            {"generator/spec"},
 	"github.com/invopop/jsonschema":              {"generator/spec"},
 	"github.com/pb33f/ordered-map":               {"generator/spec"},
@@ -110,8 +115,25 @@ type listed struct {
 	Imports    []string
 }
 
+// TestProgramsAreLight: sluice has no client of a broker, which CI would build to generate, and the relay has no C, so it builds without a C compiler.
+func TestProgramsAreLight(t *testing.T) {
+	without := map[string][]string{
+		"sluice":       {"cmd/internal/relay/kafka", "google.golang.org/grpc", "go.opentelemetry.io"},
+		"sluice-relay": {"ivm/sqltext"},
+	}
+	for program, paths := range without {
+		for _, p := range packages(t, "-deps", module+"cmd/"+program) {
+			for _, path := range paths {
+				if strings.HasPrefix(strings.TrimPrefix(p.ImportPath, module), path) {
+					t.Errorf("%s has %s", program, p.ImportPath)
+				}
+			}
+		}
+	}
+}
+
 func TestImportsPointDown(t *testing.T) {
-	for _, p := range append(packages(t), packages(t, "-tags", "clouds")...) {
+	for _, p := range append(packages(t, module+"..."), packages(t, "-tags", "clouds", module+"...")...) {
 		room, ok := strings.CutPrefix(p.ImportPath, module)
 		if !ok || strings.HasPrefix(room, "tests/") {
 			continue
@@ -160,10 +182,10 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// packages are those of the module, with the files that the options of go list select.
-func packages(t *testing.T, options ...string) []listed {
+// packages are what go list lists with some arguments.
+func packages(t *testing.T, args ...string) []listed {
 	t.Helper()
-	out, err := exec.Command("go", append(append([]string{"list", "-json=ImportPath,Imports"}, options...), module+"...")...).Output()
+	out, err := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports"}, args...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/ivm/diag"
@@ -31,14 +32,14 @@ func newApply() *cobra.Command {
   sluice apply --dsn postgres://localhost/shop --allow-data-loss
   sluice apply --all --lock-timeout 500ms --retry-for 1h     # of DATABASE_URL`,
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			switch generator.Flavour(flavour) {
 			case "", generator.Plain, generator.AsExtension, generator.AsTLE:
 			default:
-				return exitError{exitUsage, fmt.Sprintf("sluice: --flavour is plain, extension or tle, not %q\n", flavour)}
+				return process.Fail(process.Usage, fmt.Sprintf("sluice: --flavour is plain, extension or tle, not %q\n", flavour))
 			}
 			if options.LockTimeout < 0 || options.Retry < 0 {
-				return exitError{exitUsage, "sluice: --lock-timeout and --retry-for cannot be negative\n"}
+				return process.Fail(process.Usage, "sluice: --lock-timeout and --retry-for cannot be negative\n")
 			}
 			options.Flavour = generator.Flavour(flavour)
 			if !all {
@@ -151,5 +152,5 @@ func notFilled(unfilled []live.Unfilled) error {
 	if !refused {
 		return nil // ticks go on with it
 	}
-	return exitError{exitDatabase, text + "hint: all else is in place. Remove the cause, and the next tick fills them, or apply; what is suspended waits for resume_stream_table()\n"}
+	return process.Fail(process.Database, text+"hint: all else is in place. Remove the cause, and the next tick fills them, or apply; what is suspended waits for resume_stream_table()\n")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/cmd/internal/pull"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
@@ -114,7 +115,7 @@ func atTheirPlaces(err error, texts *diag.List) error {
 	if len(taken.Names) == 1 {
 		noun = "error"
 	}
-	return exitError{exitInput, fmt.Sprintf("%s\n%d %s; nothing was changed\n", problems, len(taken.Names), noun)}
+	return process.Fail(process.Input, fmt.Sprintf("%s\n%d %s; nothing was changed\n", problems, len(taken.Names), noun))
 }
 
 // pullInto is the spec with what it reads as the database has it. Where the database lacks some of that, it is the spec as it is: functions and types that

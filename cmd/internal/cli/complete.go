@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/explain"
@@ -18,7 +18,7 @@ var fixedValues = map[string][]string{
 	"format": explain.Formats, "stage": explain.Stages,
 	"flavour":    {string(generator.Plain), string(generator.AsExtension), string(generator.AsTLE)},
 	"migrations": formatNames(),
-	"log-format": {"text", "json"}, "log-level": {"debug", "info", "warn", "error"},
+	"log-format": process.LogFormats,
 }
 
 func formatNames() (names []string) {
@@ -30,9 +30,8 @@ func formatNames() (names []string) {
 
 // flagCompletions complete the values of flags that name something, by their names. Flags that are in neither map take free text.
 var flagCompletions = map[string]cobra.CompletionFunc{
-	"file":   cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
-	"config": cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
-	"out":    cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
+	"file": cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
+	"out":  cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 	"schema": ofSpecs(func(cmd *cobra.Command, s *spec.Spec) []string {
 		if cmd.CommandPath() == "sluice schema pull" { // a schema of the source tables, which the database has
 			return nil
@@ -81,26 +80,4 @@ func namesOf[T any](all []T, name func(T) string) (names []string) {
 		names = append(names, name(one))
 	}
 	return names
-}
-
-// addCompletions completes arguments and flags of a command and of those below it, from files alone.
-func addCompletions(command *cobra.Command) {
-	if command.ValidArgsFunction == nil && !command.HasSubCommands() {
-		command.ValidArgsFunction = cobra.NoFileCompletions
-	}
-	command.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
-		complete := flagCompletions[f.Name]
-		if values := fixedValues[f.Name]; values != nil {
-			complete = cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
-		}
-		if complete == nil {
-			complete = cobra.NoFileCompletions
-		}
-		if err := command.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
-			panic("a flag of the command itself: " + err.Error())
-		}
-	})
-	for _, child := range command.Commands() {
-		addCompletions(child)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
@@ -32,21 +33,21 @@ func withNotices(cmd *cobra.Command, notice func(*pgconn.Notice), body func(cont
 	}
 	var refusal live.Refusal
 	var failure live.Failure
-	var exit exitError
+	var exit process.Error
 	var wrong *diag.List
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrong):
-		return exitError{exitInput, printed(wrong, "nothing was changed")}
+		return process.Fail(process.Input, process.Problems(wrong, "nothing was changed"))
 	case errors.As(err, &exit):
 		return err
 	case errors.As(err, &refusal):
-		return exitError{exitInput, fmt.Sprintf("sluice: %s; nothing was changed\nhint: %s\n", refusal.Message, refusal.Hint)}
+		return process.Fail(process.Input, fmt.Sprintf("sluice: %s; nothing was changed\nhint: %s\n", refusal.Message, refusal.Hint))
 	case errors.As(err, &failure):
-		return exitError{exitDatabase, fmt.Sprintf("sluice: %v\nhint: %s\n", err, failure.Hint)}
+		return process.Fail(process.Database, fmt.Sprintf("sluice: %v\nhint: %s\n", err, failure.Hint))
 	default:
-		return exitError{exitDatabase, fmt.Sprintf("sluice: %v\n%s", err, more(err))}
+		return process.Fail(process.Database, fmt.Sprintf("sluice: %v\n%s", err, more(err)))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 )
 
 func newDeadLetters() *cobra.Command {
@@ -22,14 +23,14 @@ func newDeadLetters() *cobra.Command {
   sluice dead-letters --group partners --replay 4711 4712
   sluice dead-letters --group partners --discard --all
   sluice dead-letters --inbox payments --replay order-17`,
-		RunE: run(func(cmd *cobra.Command, ids []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, ids []string) error {
 			switch acts := replay || discard; {
 			case acts && (len(ids) == 0) != all:
-				return exitError{exitUsage, "sluice: give the ids of dead letters, or --all\n"}
+				return process.Fail(process.Usage, "sluice: give the ids of dead letters, or --all\n")
 			case !acts && (len(ids) > 0 || all):
-				return exitError{exitUsage, "sluice: give --replay or --discard\n"}
+				return process.Fail(process.Usage, "sluice: give --replay or --discard\n")
 			case (discard || all) && inbox != "":
-				return exitError{exitUsage, "sluice: --discard and --all are for dead letters of a consumer group\n"}
+				return process.Fail(process.Usage, "sluice: --discard and --all are for dead letters of a consumer group\n")
 			}
 			schema, err := schema()
 			if err != nil {
@@ -113,12 +114,12 @@ func orEmpty(s *string) string {
 // described is an error of a session as the command line says it.
 func described(err error) error {
 	kind, message, hint := live.Described(err)
-	code := exitDatabase
+	code := process.Database
 	if kind == live.Unknown || kind == live.Refused {
-		code = exitInput
+		code = process.Input
 	}
 	if hint != "" {
 		hint = "hint: " + hint + "\n"
 	}
-	return exitError{code, "sluice: " + message + "\n" + hint}
+	return process.Fail(code, "sluice: "+message+"\n"+hint)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/demo"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 )
 
 // Limits of the demo's options. A server has a hundred connections.
@@ -30,7 +31,7 @@ func newDemo() *cobra.Command {
 		Example: `  sluice demo
   sluice demo --events 20000 --workers 12 --keep`,
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			if err := checkDemo(options); err != nil {
 				return err
 			}
@@ -54,9 +55,9 @@ func newDemo() *cobra.Command {
 func checkDemo(o demo.Options) error {
 	switch {
 	case o.Events < fewestEvents || o.Events > mostEvents:
-		return exitError{exitUsage, fmt.Sprintf("sluice: --events is %d to %d\n", fewestEvents, mostEvents)}
+		return process.Fail(process.Usage, fmt.Sprintf("sluice: --events is %d to %d\n", fewestEvents, mostEvents))
 	case min(o.Writers, o.Workers) < 1 || max(o.Writers, o.Workers) > mostClients:
-		return exitError{exitUsage, fmt.Sprintf("sluice: --writers and --workers are 1 to %d each\n", mostClients)}
+		return process.Fail(process.Usage, fmt.Sprintf("sluice: --writers and --workers are 1 to %d each\n", mostClients))
 	}
 	return nil
 }
@@ -68,10 +69,10 @@ func demoStatus(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled):
-		return exitError{exitInput, "sluice: interrupted; the server is gone, nothing was checked\n"}
+		return process.Fail(process.Input, "sluice: interrupted; the server is gone, nothing was checked\n")
 	case errors.As(err, &failed):
-		return exitError{exitInput, fmt.Sprintf("sluice: %v\n", err)}
+		return process.Fail(process.Input, fmt.Sprintf("sluice: %v\n", err))
 	default:
-		return exitError{exitDatabase, fmt.Sprintf("sluice: %v\n", err)}
+		return process.Fail(process.Database, fmt.Sprintf("sluice: %v\n", err))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pgsluice/sluice/cmd/internal/demo"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 )
 
 // TestDemoStatus: what ends the demo decides the exit status.
@@ -23,7 +24,7 @@ func TestDemoStatus(t *testing.T) {
 		{demo.NoServer{Err: errors.New("PostgreSQL not found")}, 3, "sluice: no server: PostgreSQL not found\n"},
 	} {
 		var stderr strings.Builder
-		status := finish(newDemo(), demoStatus(c.err), &stderr)
+		status := process.Finish(newDemo(), demoStatus(c.err), &stderr)
 		if status != c.status || !strings.HasPrefix(stderr.String(), c.says) {
 			t.Errorf("%v: status %d, %q; want %d, %q", c.err, status, &stderr, c.status, c.says)
 		}

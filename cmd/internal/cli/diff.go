@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
@@ -28,7 +29,7 @@ func newDiff() *cobra.Command {
   sluice diff --from 1.0.0 --verbose
   sluice diff --dsn postgres://localhost/shop # what apply would change there`,
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			e, _, err := generateFor(cmd)
 			if err != nil {
 				return err
@@ -42,7 +43,7 @@ func newDiff() *cobra.Command {
 			}
 			plan, err := artifact.Upgrade(before, e.Manifest(), false)
 			if refused := (upgrade.Refused{}); errors.As(err, &refused) {
-				return exitError{exitInput, fmt.Sprintf("sluice: %s\nhint: %s\n", refused.Message, refused.Hint)}
+				return process.Fail(process.Input, fmt.Sprintf("sluice: %s\nhint: %s\n", refused.Message, refused.Hint))
 			}
 			if err != nil {
 				return err
@@ -58,7 +59,7 @@ func newDiff() *cobra.Command {
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	command.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if from != "" && option(cmd, "dsn") != "" {
-			return exitError{exitUsage, "sluice: give --from or --dsn, not both: a database says itself which version it has\n"}
+			return process.Fail(process.Usage, "sluice: give --from or --dsn, not both: a database says itself which version it has\n")
 		}
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 )
@@ -33,7 +34,7 @@ func diffLive(cmd *cobra.Command, e *generator.Extension, asJSON, verbose bool) 
 		err = printReport(cmd.OutOrStdout(), report, verbose)
 	}
 	if err == nil && !report.Clean() {
-		return exitError{exitInput, ""}
+		return process.Fail(process.Input, "")
 	}
 	return err
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/cmd/internal/process"
 )
 
 func newDocs() *cobra.Command {
@@ -18,7 +20,7 @@ func newDocs() *cobra.Command {
 			"what flows where, a search, and links between objects. A page is one file, which needs no server.",
 		Example: "  sluice docs public\n  sluice docs --file specs/shop.yaml /tmp",
 		Args:    cobra.ExactArgs(1),
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, args []string) error {
 			extensions, err := generate(cmd)
 			if err != nil {
 				return err
@@ -26,7 +28,7 @@ func newDocs() *cobra.Command {
 			pages := map[string]string{}
 			for _, e := range extensions {
 				if pages[e.Name+".html"], err = e.ReferencePage(); err != nil {
-					return exitError{exitInput, fmt.Sprintf("sluice: %v\n", err)}
+					return process.Fail(process.Input, fmt.Sprintf("sluice: %v\n", err))
 				}
 			}
 			if err := os.MkdirAll(args[0], 0o777); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/explain"
 	"github.com/pgsluice/sluice/generator/plan"
@@ -30,7 +31,7 @@ Without a name, the stream tables are listed.`,
   sluice explain order_totals --format html > order_totals.html`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeStreamTable,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("--stage", stage, append([]string{""}, explain.Stages...)); err != nil {
 				return err
 			}
@@ -38,7 +39,7 @@ Without a name, the stream tables are listed.`,
 				return err
 			}
 			if stage == explain.StageSQL && (format == explain.FormatSVG || format == explain.FormatMermaid) {
-				return exitError{exitUsage, "sluice: --stage sql has no picture; use --format text or html\n"}
+				return process.Fail(process.Usage, "sluice: --stage sql has no picture; use --format text or html\n")
 			}
 			return showExplanation(cmd, strings.Join(args, ""), stage, format)
 		}),
@@ -58,7 +59,7 @@ func oneOf(flag, value string, allowed []string) error {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	named := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
-	return exitError{exitUsage, fmt.Sprintf("sluice: %s is one of %s%s\n", flag, strings.Join(named, ", "), hint)}
+	return process.Fail(process.Usage, fmt.Sprintf("sluice: %s is one of %s%s\n", flag, strings.Join(named, ", "), hint))
 }
 
 func showExplanation(cmd *cobra.Command, name, stage, format string) error {
@@ -93,5 +94,5 @@ func showExplanation(cmd *cobra.Command, name, stage, format string) error {
 	} else if len(tables) == 0 {
 		hint = "\nhint: " + option(cmd, "file") + " has none"
 	}
-	return exitError{exitInput, fmt.Sprintf("sluice: stream table not found: %s%s\n", name, hint)}
+	return process.Fail(process.Input, fmt.Sprintf("sluice: stream table not found: %s%s\n", name, hint))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/migrations"
@@ -31,7 +32,7 @@ func newGenerate() *cobra.Command {
   sluice generate --check                     # in CI: are the committed files what the spec says?
   sluice generate --migrations flyway`,
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			debug.SetMemoryLimit(softMemoryLimit)
 			compile := generate
 			if cmd.Flags().Changed("dsn") { // DATABASE_URL alone does not make it depend on a database
@@ -75,7 +76,7 @@ func filesOf(cmd *cobra.Command, extensions []*generator.Extension, releases boo
 	if layout != "" {
 		format, err := migrations.ParseFormat(layout)
 		if err != nil {
-			return nil, exitError{exitUsage, fmt.Sprintf("sluice: --migrations: %v\n", err)}
+			return nil, process.Fail(process.Usage, fmt.Sprintf("sluice: --migrations: %v\n", err))
 		}
 		layout = format.Artifact()
 	}
@@ -104,7 +105,7 @@ func filesOf(cmd *cobra.Command, extensions []*generator.Extension, releases boo
 // asReleased says what to do about a version that does not go with those that are released.
 func asReleased(err error) error {
 	if changed, passed := (artifact.ErrReleased{}), (artifact.ErrPassed{}); errors.As(err, &changed) || errors.As(err, &passed) {
-		return exitError{exitInput, fmt.Sprintf("sluice: %v; nothing was written\nhint: raise extension.version in the spec\n", err)}
+		return process.Fail(process.Input, fmt.Sprintf("sluice: %v; nothing was written\nhint: raise extension.version in the spec\n", err))
 	}
 	return err
 }
@@ -115,7 +116,7 @@ func checkFiles(cmd *cobra.Command, files generator.Files) error {
 		return err
 	}
 	fmt.Fprint(cmd.OutOrStdout(), diff)
-	return exitError{exitInput, fmt.Sprintf("sluice: %s is stale; run \"sluice generate\"\n", option(cmd, "out"))}
+	return process.Fail(process.Input, fmt.Sprintf("sluice: %s is stale; run \"sluice generate\"\n", option(cmd, "out")))
 }
 
 func printFiles(cmd *cobra.Command, files generator.Files) error {

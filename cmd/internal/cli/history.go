@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 )
 
 func newHistory() *cobra.Command {
@@ -23,7 +24,7 @@ func newHistory() *cobra.Command {
 		Example: `  sluice history --dsn postgres://localhost/shop
   sluice history --schema pgtrickle --json`,
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			schema, err := schema()
 			if err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
@@ -29,7 +30,7 @@ func newInit() *cobra.Command {
   sluice init shop`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
-		RunE: run(func(cmd *cobra.Command, args []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, args []string) error {
 			dir := filepath.Join("specs", "app")
 			if len(args) == 1 {
 				dir = args[0]

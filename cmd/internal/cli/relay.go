@@ -3,117 +3,88 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
-	"runtime/debug"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pgsluice/sluice/cmd/internal/relay"
-	"github.com/pgsluice/sluice/cmd/internal/relay/config"
-	"github.com/pgsluice/sluice/ivm/diag"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 )
 
-// relayOptions are flags of relay and of its subcommands.
-type relayOptions struct{ config, logFormat, logLevel string }
+const relayProgram = "sluice-relay"
 
 func newRelay() *cobra.Command {
-	var o relayOptions
-	dry := 0
-	command := &cobra.Command{
-		Use:   "relay",
-		Short: "Moves events between outboxes, inboxes and brokers",
-		Long: "Runs the pipelines of a configuration until it is interrupted. It then finishes the events in progress and gives back the others.\n" +
-			"Several may run at once, and share consumer groups. A configuration that changes is read again, on SIGHUP too.",
+	return &cobra.Command{
+		Use:   "relay [argument]...",
+		Short: "Moves events between outboxes, inboxes and brokers, by the program sluice-relay",
+		Long: "Runs sluice-relay with the same arguments. That program is installed beside sluice, or is in PATH. To install it:\n" +
+			"  " + installRelay(),
 		Example: `  sluice relay check --config relay.yaml
   sluice relay --dry-run 5
   sluice relay --config relay.yaml --log-format json --log-level warn`,
-		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			r, load, err := o.relay(cmd)
-			if err != nil {
-				return err
-			}
-			if cmd.Flags().Changed("dry-run") {
-				if dry < 1 {
-					return exitError{exitUsage, "sluice: --dry-run is 1 at least\n"}
-				}
-				return databaseError(r.Dry(cmd.Context(), dry))
-			}
-			collectLess()
-			hangUp := make(chan os.Signal, 1)
-			signal.Notify(hangUp, syscall.SIGHUP)
-			defer signal.Stop(hangUp)
-			return databaseError(r.Run(cmd.Context(), relay.Watch(cmd.Context(), o.config, hangUp, load, r.Log)))
-		}),
-	}
-	flags := command.PersistentFlags()
-	flags.StringVarP(&o.config, "config", "c", "relay.yaml", "configuration `file`")
-	flags.StringVar(&o.logFormat, "log-format", "text", "text or json")
-	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	command.Flags().IntVar(&dry, "dry-run", 0, "print up to `n` documents that each pipeline from an outbox would send next, and send nothing")
-	command.AddCommand(newRelayCheck(&o))
-	return command
-}
-
-// collectLess has the collector run a fourth as often, unless GOGC says how often. Little is alive in a relay while each event leaves garbage, so it would take a
-// fourth of the process (0.89 instead of 1.05 of a relay written by hand, to Kafka).
-func collectLess() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+		DisableFlagParsing: true,
+		ValidArgsFunction:  completeRelay,
+		RunE:               process.Run(execRelay),
 	}
 }
 
-func newRelayCheck(o *relayOptions) *cobra.Command {
-	return &cobra.Command{
-		Use:     "check",
-		Short:   "Says whether both ends of each pipeline can be reached, and moves nothing",
-		Example: "  sluice relay check\n  sluice relay check --config relay.yaml",
-		Args:    cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			r, _, err := o.relay(cmd)
-			if err != nil {
-				return err
-			}
-			return databaseError(r.Check(cmd.Context()))
-		}),
+// installRelay is the command that installs the relay of the version of this program, or the latest one where this has none that go install knows.
+func installRelay() string {
+	version := process.Release()
+	if version == "" || strings.Contains(version, "+") {
+		version = "latest"
 	}
+	return "go install github.com/pgsluice/sluice/cmd/sluice-relay@" + version
 }
 
-// relay reads the configuration. load reads it again.
-func (o *relayOptions) relay(cmd *cobra.Command) (r *relay.Relay, load func() (*config.Relay, error), err error) {
-	log, err := logger(cmd, o.logFormat, o.logLevel)
+// execRelay replaces the process by the relay, so signals and the exit status are those of the relay.
+func execRelay(cmd *cobra.Command, args []string) error {
+	path, err := findRelay()
 	if err != nil {
-		return nil, nil, err
-	}
-	slog.SetDefault(log) // of rooms that have no pipeline's
-	load = func() (*config.Relay, error) {
-		c, errs := config.Load(o.config)
-		if !errs.Empty() {
-			return nil, errs
+		if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+			return cmd.Help()
 		}
-		if given := option(cmd, "dsn"); given != "" {
-			c.Database = given
-		}
-		if c.Database == "" {
-			c.Database = os.Getenv("DATABASE_URL")
-		}
-		return c, relay.Usable(c)
+		return fmt.Errorf("%s is neither beside sluice nor in PATH; install it: %s", relayProgram, installRelay())
 	}
-	c, err := load()
-	var wrong *diag.List
-	if errors.As(err, &wrong) {
-		return nil, nil, exitError{exitInput, printed(wrong, "nothing was moved")}
+	env := append(os.Environ(), process.StartedBy+"="+process.Release())
+	signal.Reset()
+	if cmd.Context().Err() != nil {
+		return errors.New("interrupted")
 	}
-	return &relay.Relay{Config: c, Log: log, Stdin: cmd.InOrStdin(), Stdout: cmd.OutOrStdout()}, load, err
+	return fmt.Errorf("%s: %w", path, syscall.Exec(path, append([]string{relayProgram}, args...), env))
 }
 
-// databaseError is an error of what the command talks to.
-func databaseError(err error) error {
-	if err == nil {
-		return nil
+// findRelay returns the path of the relay: beside this program, or in PATH.
+func findRelay() (string, error) {
+	if self, err := os.Executable(); err == nil {
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), relayProgram)); err == nil {
+			return path, nil
+		}
 	}
-	return exitError{exitDatabase, fmt.Sprintf("sluice: %v\n", err)}
+	return exec.LookPath(relayProgram)
+}
+
+// completeRelay asks the relay, where it is installed. The last line of its answer is a directive.
+func completeRelay(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	path, err := findRelay()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	answer, err := exec.Command(path, slices.Concat([]string{cobra.ShellCompRequestCmd}, args, []string{typed})...).Output()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	lines := strings.Split(strings.TrimSuffix(string(answer), "\n"), "\n")
+	last := len(lines) - 1
+	directive, err := strconv.Atoi(strings.TrimPrefix(lines[last], ":"))
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return lines[:last], cobra.ShellCompDirective(directive)
 }

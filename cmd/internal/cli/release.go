@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pgsluice/sluice/cmd/internal/process"
 )
 
 func newRelease() *cobra.Command {
@@ -16,7 +18,7 @@ func newRelease() *cobra.Command {
 		Example: `  sluice release
   sluice release --migrations goose`,
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			extensions, err := generate(cmd)
 			if err != nil {
 				return err

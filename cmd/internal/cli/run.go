@@ -11,6 +11,7 @@ import (
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
 	"github.com/pgsluice/sluice/cmd/internal/metrics"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 )
 
 // runOptions are flags of run.
@@ -29,7 +30,7 @@ func newRun() *cobra.Command {
 		Example: `  sluice run --dsn postgres://localhost/shop
   sluice run --every 500ms --listen 127.0.0.1:9465 --log-format json`,
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }),
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }),
 	}
 	flags := command.Flags()
 	flags.DurationVar(&o.every, "every", 0, "time between two ticks (default: as the spec's shortest schedule needs, 1s at most)")
@@ -48,9 +49,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	if cmd.Flags().Changed("every") && o.every < 10*time.Millisecond {
-		return exitError{exitUsage, "sluice: --every is 10ms at least\n"}
+		return process.Fail(process.Usage, "sluice: --every is 10ms at least\n")
 	}
-	log, err := logger(cmd, o.logFormat, "info")
+	log, err := process.Logger(cmd, o.logFormat, "info")
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if o.listen != "" {
 		stop, err := watched.Serve(o.listen, log)
 		if err != nil {
-			return exitError{exitUsage, fmt.Sprintf("sluice: --listen: %v\n", err)}
+			return process.Fail(process.Usage, fmt.Sprintf("sluice: --listen: %v\n", err))
 		}
 		defer stop()
 	}
@@ -86,7 +87,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	}
 	all.Wait()
 	if errors.Join(errs...) != nil {
-		return exitError{exitInput, ""} // they are logged
+		return process.Fail(process.Input, "") // they are logged
 	}
 	return nil
 }

@@ -3,12 +3,13 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
 func newSchema() *cobra.Command {
-	return group(&cobra.Command{
+	return process.Group(&cobra.Command{
 		Use:   "schema",
 		Short: "Schemas that specs refer to",
 	}, newSchemaPull(), newSchemaSpec(), newSchemaRelay())
@@ -20,7 +21,7 @@ func newSchemaRelay() *cobra.Command {
 		Short:   "Prints the JSON Schema of relay.yaml",
 		Example: "  sluice schema relay > relay.schema.json",
 		Args:    cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(config.JSONSchema())
 			return err
 		}),
@@ -33,7 +34,7 @@ func newSchemaSpec() *cobra.Command {
 		Short:   "Prints the JSON Schema of the spec format",
 		Example: "  sluice schema spec > specs/spec.schema.json",
 		Args:    cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(spec.JSONSchema())
 			return err
 		}),

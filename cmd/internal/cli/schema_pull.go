@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/cmd/internal/pull"
 	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/spec"
@@ -51,7 +52,7 @@ func newSchemaPull() *cobra.Command {
 			"  sluice schema pull --table orders --table 'app.\"Odd name\"'       # these too, before a query reads them\n" +
 			"  sluice schema pull --all -o -                                   # all tables and views, without any spec",
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }),
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }),
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.tables, "table", nil, "write this `table` or view too; may be repeated")
@@ -101,7 +102,7 @@ func (o pullOptions) request(cmd *cobra.Command) (*spec.Spec, pull.Request, *dia
 	for _, table := range o.tables {
 		name, err := spec.ParseName(table)
 		if err != nil {
-			return nil, pull.Request{}, nil, exitError{exitUsage, fmt.Sprintf("sluice: --table: %v\n", err)}
+			return nil, pull.Request{}, nil, process.Fail(process.Usage, fmt.Sprintf("sluice: --table: %v\n", err))
 		}
 		reads.Name(diag.Pos{File: "--table"}, name)
 	}
@@ -171,7 +172,7 @@ func pullScript(cmd *cobra.Command, request pull.Request, problems *diag.List) (
 	}
 	if refused.List != nil {
 		problems.Merge(refused.List)
-		return script, exitError{exitDatabase, invalid(problems).Error()}
+		return script, process.Fail(process.Database, invalid(problems).Error())
 	}
 	return script, invalid(problems)
 }

@@ -12,11 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/generator/spec"
 )
 
 func newSpec() *cobra.Command {
-	return group(&cobra.Command{
+	return process.Group(&cobra.Command{
 		Use:   "spec",
 		Short: "Specs from databases",
 	}, newSpecPull())
@@ -33,7 +34,7 @@ func newSpecPull() *cobra.Command {
 			"write it by \"sluice schema pull\". The command reads the name of the extension from the spec; with --schema it needs only the database.",
 		Example: "  sluice spec pull --dsn postgres://localhost/shop > specs/shop/created.yaml",
 		Args:    cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			schema, err := schema()
 			if err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/plan"
@@ -141,15 +142,5 @@ func invalid(problems *diag.List) error {
 	if problems.Empty() {
 		return nil
 	}
-	return exitError{exitInput, printed(problems, "nothing was written")}
-}
-
-// printed says what is wrong with the input, and what the command has left undone.
-func printed(problems *diag.List, undone string) string {
-	noun := "errors"
-	count := len(problems.Errors())
-	if count == 1 {
-		noun = "error"
-	}
-	return fmt.Sprintf("%s\n%d %s; %s\n", problems, count, noun, undone)
+	return process.Fail(process.Input, process.Problems(problems, "nothing was written"))
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/cmd/internal/watch"
 )
 
@@ -32,7 +33,7 @@ func newStatus() *cobra.Command {
   sluice status --schema pgtrickle --watch
   sluice status --json`,
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			schema, err := schema()
 			if err != nil {
 				return err
@@ -64,7 +65,7 @@ func withSchema(command *cobra.Command) func() (string, error) {
 		named := command.Flags().Changed("file")
 		switch {
 		case named && schema != "":
-			return "", exitError{exitUsage, "sluice: give --schema or --file, not both\n"}
+			return "", process.Fail(process.Usage, "sluice: give --schema or --file, not both\n")
 		case schema != "":
 			return schema, nil
 		}
@@ -92,7 +93,7 @@ func looking(cmd *cobra.Command, body func(context.Context, *pgx.Conn) error) er
 	return withDatabase(cmd, func(ctx context.Context, conn *pgx.Conn) error {
 		err := body(ctx, conn)
 		if refusal := (live.Refusal{}); errors.As(err, &refusal) {
-			return exitError{exitInput, fmt.Sprintf("sluice: %s\nhint: %s\n", refusal.Message, refusal.Hint)}
+			return process.Fail(process.Input, fmt.Sprintf("sluice: %s\nhint: %s\n", refusal.Message, refusal.Hint))
 		}
 		return err
 	})

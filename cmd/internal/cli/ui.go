@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/cmd/internal/ui"
 )
 
@@ -26,7 +27,7 @@ func newUI() *cobra.Command {
 		Example: `  sluice ui --schema pgtrickle
   sluice ui --listen 10.0.0.5:8765 --token file:/etc/sluice/ui-token`,
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) (err error) {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) (err error) {
 			if o.Token, err = secret(token); err != nil {
 				return err
 			}
@@ -58,20 +59,20 @@ func secret(from string) (string, error) {
 	case kind == "file" && where != "":
 		text, err := os.ReadFile(where)
 		if err != nil {
-			return "", exitError{exitUsage, fmt.Sprintf("sluice: --token: %v\n", err)}
+			return "", process.Fail(process.Usage, fmt.Sprintf("sluice: --token: %v\n", err))
 		}
 		value = string(text)
 	default: // it may be the secret itself, so it is not printed
-		return "", exitError{exitUsage, "sluice: --token is env:NAME or file:PATH, not the token itself\n"}
+		return "", process.Fail(process.Usage, "sluice: --token is env:NAME or file:PATH, not the token itself\n")
 	}
 	if value = strings.TrimSpace(value); value == "" {
-		return "", exitError{exitUsage, fmt.Sprintf("sluice: --token: %s holds nothing\n", from)}
+		return "", process.Fail(process.Usage, fmt.Sprintf("sluice: --token: %s holds nothing\n", from))
 	}
 	return value, nil
 }
 
 func serveUI(cmd *cobra.Command, schema string, o ui.Options, logFormat string) error {
-	log, err := logger(cmd, logFormat, "info")
+	log, err := process.Logger(cmd, logFormat, "info")
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func serveUI(cmd *cobra.Command, schema string, o ui.Options, logFormat string) 
 	defer session.Close()
 	server, err := ui.Listen(o, session, log)
 	if err != nil {
-		return exitError{exitUsage, fmt.Sprintf("sluice: %v\n", err)}
+		return process.Fail(process.Usage, fmt.Sprintf("sluice: %v\n", err))
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), server.URL())
 	return server.Run(cmd.Context())

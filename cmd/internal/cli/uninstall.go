@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/diag"
@@ -24,7 +25,7 @@ func newUninstall() *cobra.Command {
 		Example: `  sluice uninstall --dsn postgres://localhost/shop
   sluice uninstall --dsn postgres://localhost/shop --schema pgtrickle --allow-data-loss`,
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			name, known, err := installedBy(cmd, &schema)
 			if err != nil {
 				return err
@@ -58,7 +59,7 @@ func newUninstall() *cobra.Command {
 func installedBy(cmd *cobra.Command, schema *string) (name string, known []upgrade.Manifest, err error) {
 	switch {
 	case *schema != "" && cmd.Flags().Changed("file"):
-		return "", nil, exitError{exitUsage, "sluice: give --schema or --file, not both\n"}
+		return "", nil, process.Fail(process.Usage, "sluice: give --schema or --file, not both\n")
 	case *schema != "":
 		return "an extension in schema " + *schema, nil, nil
 	}

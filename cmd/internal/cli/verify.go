@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pgsluice/sluice/cmd/internal/process"
 	"github.com/pgsluice/sluice/cmd/internal/verify"
 	"github.com/pgsluice/sluice/generator/artifact"
 )
@@ -33,12 +34,12 @@ func newVerify() *cobra.Command {
   sluice verify --rounds 100 --seed 42
   sluice verify --data --dsn postgres://localhost/shop       # compares what is installed, changes nothing`,
 		Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			if data {
 				return verifyData(cmd, asJSON)
 			}
 			if options.Rounds < 1 || options.Rounds > mostRounds {
-				return exitError{exitUsage, fmt.Sprintf("sluice: --rounds is 1 to %d\n", mostRounds)}
+				return process.Fail(process.Usage, fmt.Sprintf("sluice: --rounds is 1 to %d\n", mostRounds))
 			}
 			var err error
 			if options.DSN, err = dsn(cmd); err != nil {
@@ -76,16 +77,16 @@ func verifyWith(cmd *cobra.Command, options verify.Options, asJSON bool) error {
 	result, err := verify.Run(cmd.Context(), options)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return exitError{exitInput, "sluice: interrupted; the scratch databases are gone\n"}
+		return process.Fail(process.Input, "sluice: interrupted; the scratch databases are gone\n")
 	case err != nil:
-		return exitError{exitDatabase, fmt.Sprintf("sluice: %v\n", err)}
+		return process.Fail(process.Database, fmt.Sprintf("sluice: %v\n", err))
 	case asJSON:
 		err = printJSON(cmd.OutOrStdout(), result)
 	default:
 		err = printResult(cmd.OutOrStdout(), result)
 	}
 	if err == nil && result.Failed() {
-		return exitError{exitInput, fmt.Sprintf("sluice: verification failed; to repeat it: --seed %d\n", result.Seed)}
+		return process.Fail(process.Input, fmt.Sprintf("sluice: verification failed; to repeat it: --seed %d\n", result.Seed))
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/live"
+	"github.com/pgsluice/sluice/cmd/internal/process"
 )
 
 // verifyData compares the stream tables of a database with their queries: those of the spec that --file names, or of all extensions.
@@ -68,7 +69,7 @@ func differing(all []*live.ComparedData) error {
 	if failed > 0 {
 		text += fmt.Sprintf(", and %d could not be compared", failed)
 	}
-	return exitError{exitInput, text + "\nhint: " + hint + "\n"}
+	return process.Fail(process.Input, text+"\nhint: "+hint+"\n")
 }
 
 func dataText(all []*live.ComparedData) string {

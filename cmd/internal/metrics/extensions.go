@@ -1,3 +1,4 @@
+// Package metrics collects how extensions are doing, for Prometheus.
 package metrics
 
 import (
@@ -5,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/pgsluice/sluice/cmd/internal/metrics/endpoint"
 )
 
 // Extensions are those that a process ticks. The zero value has none.
@@ -35,14 +38,14 @@ func (e *Extensions) Add(dsn, extension, schema string) func(took time.Duration,
 	}
 }
 
-// Serve serves them: see the function of that name. They are ready while their status can be read.
+// Serve serves them: see endpoint.Serve. They are ready while their status can be read.
 func (e *Extensions) Serve(address string, log *slog.Logger) (stop func(), err error) {
-	registry := NewRegistry()
+	registry := endpoint.NewRegistry()
 	registry.MustRegister(e.ticks, e.failed, e.took)
 	for _, s := range e.all {
 		registry.MustRegister(s)
 	}
-	return Serve(address, registry, e.problems, log)
+	return endpoint.Serve(address, registry, e.problems, log)
 }
 
 // problems are why the status of extensions cannot be read, by their names.

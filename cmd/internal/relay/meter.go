@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/pgsluice/sluice/cmd/internal/metrics"
+	"github.com/pgsluice/sluice/cmd/internal/metrics/endpoint"
 	"github.com/pgsluice/sluice/cmd/internal/relay/wire"
 )
 
@@ -32,7 +32,7 @@ type meter struct {
 func newMeter() *meter {
 	by := []string{"pipeline"}
 	m := &meter{
-		registry:   metrics.NewRegistry(),
+		registry:   endpoint.NewRegistry(),
 		events:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_relay_events_total", Help: "Events by outcome: delivered, rejected (dead letters), or left (given back)."}, []string{"pipeline", "outcome"}),
 		duplicates: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_relay_duplicates_total", Help: "Events that the inbox had before."}, by),
 		retries:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_relay_retries_total", Help: "Events that were sent again."}, by),

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pgsluice/sluice/cmd/internal/metrics"
+	"github.com/pgsluice/sluice/cmd/internal/metrics/endpoint"
 	"github.com/pgsluice/sluice/cmd/internal/relay/config"
 	"github.com/pgsluice/sluice/cmd/internal/relay/names"
 	"github.com/pgsluice/sluice/cmd/internal/relay/postgres"
@@ -62,7 +62,7 @@ func (r *Relay) Run(ctx context.Context, reload <-chan *config.Relay) (err error
 // serve runs pipelines with one database and one address until ctx ends or a configuration with others comes, which it returns.
 func (r *Relay) serve(ctx context.Context, reload <-chan *config.Relay) (next *config.Relay, err error) {
 	if r.Config.Listen != "" {
-		stop, err := metrics.Serve(r.Config.Listen, r.meter.registry, r.meter.problems, r.Log)
+		stop, err := endpoint.Serve(r.Config.Listen, r.meter.registry, r.meter.problems, r.Log)
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,8 @@ var update = flag.Bool("update", false, "rewrite the expected output in the scri
 func TestMain(m *testing.M) {
 	ivm.VerifyPasses()
 	testscript.Main(m, map[string]func(){
-		"sluice": func() { os.Exit(commandtest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"sluice":       func() { os.Exit(commandtest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"sluice-relay": func() { os.Exit(commandtest.Relay(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
 

@@ -21,7 +21,7 @@ func TestCheck(t *testing.T) {
   - {name: files, from: {outbox: {name: events, group: g}}, to: {file: {path: /nowhere/at/all}}}
   - {name: gone, from: {outbox: {name: gone, group: g}}, to: {inbox: {name: copies, database: 'postgres://u:s3cret@127.0.0.1:1/x'}}}
 `, freePort(t)))
-	cmd := sluice(t, "relay", "check", "-c", path)
+	cmd := relay(t, "check", "-c", path)
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 3 {
@@ -53,7 +53,7 @@ func TestDryRun(t *testing.T) {
 	pgtest.Parallel(t)
 	db := database(t)
 	publish(t, db, "events", 30)
-	cmd := sluice(t, "relay", "--dry-run", "3", "-c", write(t, db.DSN(), `
+	cmd := relay(t, "--dry-run", "3", "-c", write(t, db.DSN(), `
   - {name: a, from: {outbox: {name: events, group: g}}, to: {webhook: {url: 'http://localhost/{{.Type}}'}}, format: cloudevents-binary}
   - {name: b, from: {outbox: {name: events, group: g}}, to: {stdout: }, key: '{{ .Data.missing }}'}
 `))
@@ -121,7 +121,7 @@ inboxes: [{name: copies, wire_format: debezium%s}]
 		{"relay_consumer", "relay_producer", "one: from outbox: ok\none: to inbox: ok\nraw: from outbox: ok\nraw: to inbox: ok\n"},
 		{"relay_producer", "relay_consumer", "one: from outbox: permission denied for view pgt_outbox_config (SQLSTATE 42501)\n"},
 	} {
-		said, _ := sluice(t, "relay", "check", "-c", pipelines(c.source, c.sink)).CombinedOutput()
+		said, _ := relay(t, "check", "-c", pipelines(c.source, c.sink)).CombinedOutput()
 		if !strings.HasPrefix(string(said), c.want) || c.source == "relay_producer" && !strings.Contains(string(said), "one: to inbox: permission denied for ") {
 			t.Errorf("check as %s and %s: %s", c.source, c.sink, said)
 		}

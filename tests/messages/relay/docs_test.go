@@ -26,7 +26,7 @@ func TestDocs(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.ReplaceAll(block[1], "${file:/run/secrets/partner}", "s")), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cmd := sluice(t, "relay", "check", "-c", path)
+		cmd := relay(t, "check", "-c", path)
 		cmd.Dir = dir
 		cmd.Env = append(cmd.Env, "DATABASE_URL=postgres://127.0.0.1:1/x", "WAREHOUSE_URL=postgres://127.0.0.1:1/y", "PAYMENTS_SECRET=s")
 		out, err := cmd.CombinedOutput()

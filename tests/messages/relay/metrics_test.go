@@ -12,6 +12,7 @@ import (
 
 	"github.com/pgsluice/sluice/tests/kit/installed"
 	"github.com/pgsluice/sluice/tests/kit/pgtest"
+	"github.com/pgsluice/sluice/tests/kit/program"
 )
 
 const watchedSpec = `
@@ -45,7 +46,7 @@ func TestRunServes(t *testing.T) {
 		select pgtrickle.outbox_publish('events', 't', '{}') from generate_series(1, 7);
 		insert into numbers select generate_series(1, 4)`)
 	var log lockedBuffer
-	cmd := sluice(t, "run", "-f", filepath.Join(dir, "spec.yaml"), "-o", dir, "--dsn", db.DSN("application_name=s3cret"), "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--log-format", "json")
+	cmd := program.Command(t, "run", "-f", filepath.Join(dir, "spec.yaml"), "-o", dir, "--dsn", db.DSN("application_name=s3cret"), "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--log-format", "json")
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

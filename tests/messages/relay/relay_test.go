@@ -1,4 +1,4 @@
-// Package relay runs sluice relay between outboxes, inboxes, files and HTTP endpoints. What only a broker has is tested in the broker's room.
+// Package relay runs sluice-relay between outboxes, inboxes, files and HTTP endpoints. What only a broker has is tested in the broker's room.
 package relay
 
 import (
@@ -89,9 +89,9 @@ func rewrite(t *testing.T, path, dsn, pipelines string) {
 	}
 }
 
-// sluice is the command, with a token in its environment.
-func sluice(t *testing.T, args ...string) *exec.Cmd {
-	cmd := program.Command(t, args...)
+// relay is the program sluice-relay, with a token in its environment.
+func relay(t *testing.T, args ...string) *exec.Cmd {
+	cmd := program.Relay(t, args...)
 	cmd.Env = append(cmd.Env, "SLUICE_TEST_TOKEN=t0ken")
 	return cmd
 }
@@ -99,7 +99,12 @@ func sluice(t *testing.T, args ...string) *exec.Cmd {
 // start runs the pipelines of a configuration until stop, or the end of the test.
 func start(t *testing.T, path string) *running {
 	t.Helper()
-	r := &running{t: t, cmd: sluice(t, "relay", "-c", path, "--log-level", "debug"), ended: make(chan struct{})}
+	return startProgram(t, relay(t, "-c", path, "--log-level", "debug"))
+}
+
+func startProgram(t *testing.T, cmd *exec.Cmd) *running {
+	t.Helper()
+	r := &running{t: t, cmd: cmd, ended: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.log
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func TestTraces(t *testing.T) {
 	defer server.Close()
 	db.Exec(t, `insert into pgtrickle.outbox_events (event_type, payload, headers) values
 		('a', '{}', '{"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}'), ('b', '{}', '{}')`)
-	cmd := sluice(t, "relay", "-c", write(t, db.DSN(), "  - {name: one, from: {outbox: {name: events, group: g}}, to: {inbox: {name: copies}}}\n"))
+	cmd := relay(t, "-c", write(t, db.DSN(), "  - {name: one, from: {outbox: {name: events, group: g}}, to: {inbox: {name: copies}}}\n"))
 	cmd.Env = append(cmd.Env, "OTEL_EXPORTER_OTLP_ENDPOINT="+server.URL)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

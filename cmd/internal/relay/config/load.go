@@ -21,7 +21,7 @@ func Load(path string) (*Relay, *diag.List) {
 
 // JSONSchema returns the JSON Schema of the format, for editors.
 func JSONSchema() []byte {
-	return spec.SchemaOf(&Relay{}, "Sluice relay", "Pipelines of sluice relay: events from a source to a sink.")
+	return spec.SchemaOf(&Relay{}, "Sluice relay", "Pipelines of sluice-relay: events from a source to a sink.")
 }
 
 var reference = regexp.MustCompile(`\$(\$|\{([^}]*)\})`)

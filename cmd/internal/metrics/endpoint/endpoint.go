@@ -1,5 +1,5 @@
-// Package metrics serves what Prometheus reads, and the health of a process.
-package metrics
+// Package endpoint serves what Prometheus reads, and the health of a process.
+package endpoint
 
 import (
 	"encoding/json"
