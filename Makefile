@@ -52,8 +52,8 @@ deps: ## install what tests need (on Debian), or say what is missing
 	@.ci/deps
 
 .PHONY: build
-build: ## build bin/sluice
-	go build -o bin/sluice ./cmd/sluice
+build: ## build bin/sluice and bin/sluice-relay
+	go build -o bin/ ./cmd/sluice ./cmd/sluice-relay
 
 .PHONY: demo
 demo: ## start a throw-away PostgreSQL and drive real traffic through inboxes, stream tables and an outbox

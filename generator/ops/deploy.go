@@ -13,7 +13,7 @@ type deployment struct {
 	Relay     string // the text of relay.yaml; empty without pipelines
 }
 
-// deployed are units and manifests that run sluice run, and sluice relay where there is something to relay.
+// deployed are units and manifests that run sluice run, and sluice-relay where there is something to relay.
 func deployed(v view) map[string]string {
 	d := deployment{view: v, Pipelines: pipelines(v)}
 	files := map[string]string{}

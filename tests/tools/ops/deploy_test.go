@@ -56,7 +56,7 @@ func TestCompose(t *testing.T) {
 	})
 }
 
-// TestUnits has systemd check the units, with a sluice in their place.
+// TestUnits has systemd check the units, with another program in the place of sluice and sluice-relay.
 func TestUnits(t *testing.T) {
 	systemd, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -69,7 +69,7 @@ func TestUnits(t *testing.T) {
 				continue
 			}
 			unit := filepath.Join(dir, filepath.Base(path))
-			if err := os.WriteFile(unit, []byte(strings.Replace(text, "/usr/bin/sluice", "/bin/true", 1)), 0o600); err != nil {
+			if err := os.WriteFile(unit, []byte(strings.NewReplacer("/usr/bin/sluice-relay", "/bin/true", "/usr/bin/sluice", "/bin/true").Replace(text)), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if out, err := exec.Command(systemd, "verify", "--man=no", unit).CombinedOutput(); err != nil || len(out) > 0 {

@@ -39,7 +39,7 @@ func eachSpec(t *testing.T, test func(t *testing.T, files map[string]string)) {
 	}
 }
 
-// sources say which metrics sluice run and sluice relay serve.
+// sources say which metrics sluice run and sluice-relay serve.
 var (
 	sources = []string{"../../../cmd/internal/metrics/status.go", "../../../cmd/internal/metrics/extensions.go", "../../../cmd/internal/relay/meter.go"}
 	gauges  = regexp.MustCompile(`gauge\("([a-z_]+)"`)

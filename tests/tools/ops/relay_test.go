@@ -10,7 +10,7 @@ import (
 	"github.com/pgsluice/sluice/tests/kit/installed"
 )
 
-// relay runs sluice relay with the relay.yaml of a spec.
+// relay runs sluice-relay with the relay.yaml of a spec.
 func relay(t *testing.T, spec string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "relay.yaml")
@@ -18,7 +18,7 @@ func relay(t *testing.T, spec string, args ...string) (code int, stdout, stderr 
 		t.Fatal(err)
 	}
 	var out, errors strings.Builder
-	code = commandtest.Main(append([]string{"relay", "-c", path}, args...), strings.NewReader(""), &out, &errors)
+	code = commandtest.Relay(append([]string{"-c", path}, args...), strings.NewReader(""), &out, &errors)
 	return code, out.String(), errors.String()
 }
 
