@@ -29,7 +29,7 @@ func build(ctx context.Context, cfg config, log io.Writer) (stage, error) {
 	if err != nil {
 		return stage{}, err
 	}
-	install, err := commandtest.Finder{Progress: log, Fetch: true}.Find(ctx, "")
+	install, err := commandtest.Finder{Progress: log}.Find(ctx, "")
 	if err != nil {
 		return stage{}, err
 	}

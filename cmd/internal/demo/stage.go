@@ -65,7 +65,7 @@ func (s *stage) extensions() []*generator.Extension {
 }
 
 func startServer(ctx context.Context, show display) (*sandbox.Server, error) {
-	install, err := sandbox.Finder{Progress: show, Fetch: true}.Find(ctx, "")
+	install, err := sandbox.Finder{Progress: show}.Find(ctx, "")
 	if err != nil {
 		return nil, err
 	}

@@ -1,15 +1,8 @@
 package sandbox
 
 import (
-	"archive/zip"
-	"bytes"
-	"errors"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -76,63 +69,4 @@ func TestVersionsOfNpmCompareByNumber(t *testing.T) {
 			t.Errorf("%s is not older than %s", pair[0], pair[1])
 		}
 	}
-}
-
-// TestFetch downloads from a repository on this machine.
-func TestFetch(t *testing.T) {
-	jar := archive(t)
-	var asked []string
-	repository := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.Path)
-		if !strings.HasSuffix(r.URL.Path, ".jar") {
-			http.NotFound(w, r)
-			return
-		}
-		w.Write(jar)
-	}))
-	defer repository.Close()
-	t.Setenv("SLUICE_PG_REPOSITORY", repository.URL)
-	t.Setenv("SLUICE_CACHE_DIR", t.TempDir())
-	for range 2 { // the second time from the cache
-		in, err := Finder{Progress: io.Discard}.fromArchive(18)
-		if err != nil {
-			t.Fatal(err)
-		}
-		expect(t, "version", in.Version, "18.3")
-	}
-	if len(asked) != 2 || !strings.Contains(asked[0], "embedded-postgres-binaries") {
-		t.Error("asked for", asked)
-	}
-}
-
-func TestFetchFailureNamesTheSetting(t *testing.T) {
-	repository := httptest.NewServer(http.NotFoundHandler())
-	defer repository.Close()
-	t.Setenv("SLUICE_PG_REPOSITORY", repository.URL)
-	t.Setenv("SLUICE_CACHE_DIR", t.TempDir())
-	_, err := Finder{Progress: io.Discard}.fromArchive(17)
-	if err == nil || !strings.Contains(err.Error(), "SLUICE_PG_REPOSITORY") {
-		t.Error("got", err)
-	}
-}
-
-// archive packs testdata/postgres-18.3.txz, a bin/postgres that only knows its
-// version, as the repository does: in a zip.
-func archive(t *testing.T) []byte {
-	t.Helper()
-	packed, err := os.ReadFile("testdata/postgres-18.3.txz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var jar bytes.Buffer
-	zw := zip.NewWriter(&jar)
-	file, create := zw.Create("postgres.txz")
-	if create != nil {
-		t.Fatal(create)
-	}
-	_, write := file.Write(packed)
-	if err := errors.Join(write, zw.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return jar.Bytes()
 }

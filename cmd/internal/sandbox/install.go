@@ -27,11 +27,9 @@ type Install struct {
 	Major   int
 }
 
-// Finder looks for PostgreSQL binaries. The zero value looks in silence and
-// downloads only through npm.
+// Finder looks for PostgreSQL binaries. The zero value looks in silence.
 type Finder struct {
 	Progress io.Writer // where downloads, which take a while, are reported; may be nil
-	Fetch    bool      // where there is neither PostgreSQL nor npm, download an archive
 }
 
 // Find is Finder{}.Find.
@@ -43,8 +41,7 @@ func Find(version string) (Install, error) {
 // best that there are. Local ones come first, in this order: the directory that
 // SLUICE_PG_BIN names, the one of postgres on PATH, Debian's places, and of
 // those 15, for which Debian also packages the extensions that tests use, then
-// the newest release. After these comes npm, whose packages are kept in a cache,
-// and last, if f.Fetch, an archive.
+// the newest release. After these comes npm, whose packages are kept in a cache.
 func (f Finder) Find(ctx context.Context, version string) (Install, error) {
 	major, err := parseMajor(version)
 	if err != nil {
@@ -67,9 +64,6 @@ func (f Finder) download(ctx context.Context, major int) (Install, error) {
 		f.Progress = io.Discard
 	}
 	in, err := f.fromNpm(ctx, wanted)
-	if errors.Is(err, exec.ErrNotFound) && f.Fetch {
-		return f.fromArchive(wanted)
-	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return Install{}, missing(major)
 	}
