@@ -2,6 +2,7 @@ package house
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,5 +50,38 @@ func TestReviewedIsInstalled(t *testing.T) {
 				t.Errorf("the version is in the files; %v", err)
 			}
 		})
+	}
+}
+
+// portable is a path that every system has: in lower case but for what is encoded, and nothing hidden.
+var portable = regexp.MustCompile(`^odd(/([a-z0-9_]|%[0-9A-F]{2})([a-z0-9_.-]|%[0-9A-F]{2})*){1,2}$`)
+
+// Names come out as names of files that every system has, whatever is in them, and as titles of one line.
+func TestFilesOfOddNames(t *testing.T) {
+	const spec = `
+version: 1
+extension: {name: odd, version: 1.0.0}
+schema: [schema.sql]
+stream_tables:
+  - name: public."../Up"
+    query: SELECT id FROM "X ""y"""
+  - name: public."../up"
+    query: SELECT id FROM "A/日"
+`
+	extension := installed.Over(t, spec, "create table \"A/日\" (id int primary key); create table \"X \"\"y\"\"\" (id int primary key);")
+	files, err := extension.FilesOf(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range files {
+		if !portable.MatchString(path) {
+			t.Errorf("file %s", path)
+		}
+		if lines := strings.SplitN(text, "\n", 3); !strings.HasPrefix(lines[0], "-- ") || lines[1] != "" {
+			t.Errorf("%s begins\n%.200s", path, text)
+		}
+	}
+	if len(files) != 8 {
+		t.Errorf("%d files: %v", len(files), files.Paths())
 	}
 }
