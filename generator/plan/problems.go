@@ -26,6 +26,15 @@ func readsItself(at diag.Pos, way []string) diag.Error {
 	return e
 }
 
+func unreadableName(at diag.Pos, r *catalog.Relation) diag.Error {
+	return diag.Error{
+		Pos: at, Code: "bad-name",
+		Message: fmt.Sprintf("the name of %s %q.%q holds a control character", r.Kind, r.Schema, r.Name),
+		Hint:    "rename it: comments of generated SQL name what they read",
+		Also:    []diag.Note{{Pos: r.At, Message: "that stands here"}},
+	}
+}
+
 func nameTaken(at diag.Pos, name string, by *catalog.Relation) diag.Error {
 	return diag.Error{
 		Pos: at, Code: "name-clash",

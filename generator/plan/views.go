@@ -2,6 +2,8 @@ package plan
 
 import (
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/ivm"
@@ -43,6 +45,7 @@ func (c *compiler) compile(n int) {
 	}
 	view := c.view(n)
 	if view != nil {
+		c.checkSources(t, view)
 		c.checkMode(t, view)
 		c.checkColumns(t, view)
 		c.add(t, view)
@@ -138,6 +141,15 @@ func (c *compiler) add(t *spec.StreamTable, view *ivm.Plan) {
 	}
 	if taken := c.known.Add(r); taken != nil {
 		c.errs.Add(nameTaken(t.Field("name"), t.Name, taken))
+	}
+}
+
+// checkSources refuses tables whose names comments cannot hold, as the spec refuses such names of its own.
+func (c *compiler) checkSources(t *spec.StreamTable, view *ivm.Plan) {
+	for _, r := range slices.Concat(view.Sources, view.Views) {
+		if strings.ContainsFunc(r.Schema+r.Name, unicode.IsControl) {
+			c.errs.Add(unreadableName(t.Query.Pos(0), r))
+		}
 	}
 }
 
