@@ -297,6 +297,39 @@ func (own ownTable) underLoad(t *testing.T) {
 	}
 }
 
+// A partition that comes, whose messages are marked, and that goes between two ticks leaves no counts behind: no trigger fires then, and at each tick the
+// partitions are the same as before.
+func TestBriefPartitions(t *testing.T) {
+	for _, own := range ownTables {
+		if !strings.HasPrefix(own.name, "listed") {
+			continue
+		}
+		t.Run(own.name, func(t *testing.T) {
+			db := pgtest.DB(t)
+			db.Exec(t, own.ddl)
+			db.Exec(t, installed.Over(t, own.spec, own.ddl).Install(generator.Plain))
+			db.Exec(t, own.enable)
+			conn := db.Connect(t)
+			counts := func() string {
+				return strings.Join(pgtest.Column[string](t, conn, "select concat_ws(' ', event_type, pending, processed, dead_letter) from own.mine_stats order by 1"), "\n")
+			}
+			run(t, conn, "insert into app.incoming (type, body) values ('t0', '{}')")
+			run(t, conn, "insert into app.extra (shard, type, body) select 'extra', 't6', '{}' from generate_series(1, 4)")
+			run(t, conn, "call own.tick()")
+			run(t, conn, "call own.tick()")
+			before := counts()
+			run(t, conn, "alter table app.incoming attach partition app.extra for values in ('extra')")
+			run(t, conn, "update app.incoming set done = now() where type = 't6' and msg_id in (select msg_id from app.extra limit 3)")
+			run(t, conn, "alter table app.incoming detach partition app.extra")
+			run(t, conn, "call own.tick()")
+			run(t, conn, "call own.tick()")
+			if after := counts(); after != before || before == "" {
+				t.Errorf("the counts were\n%s\nand are\n%s", before, after)
+			}
+		})
+	}
+}
+
 // TestOwnPriorityChanges: after an upgrade that changes what decides about the priority of messages in a table of the user's, or with which levels, the
 // backlog holds all that is pending, each message at its level.
 func TestOwnPriorityChanges(t *testing.T) {
