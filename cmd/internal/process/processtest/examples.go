@@ -13,7 +13,7 @@ import (
 
 var shellWord = regexp.MustCompile(`'[^']*'|\S+`)
 
-// CheckExamples: each command that does something has examples, and each of them is one of this command, with flags, values and arguments that it takes.
+// CheckExamples has each command that does something have examples, and each of them be one of this command, with flags, values and arguments that it takes.
 // fixed has the values of flags by their names.
 func CheckExamples(t *testing.T, newRoot func() *cobra.Command, fixed map[string][]string) {
 	t.Helper()
