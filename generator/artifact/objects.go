@@ -42,7 +42,7 @@ const (
 // fileOf is the path of the file that an object is defined in, and what that file holds.
 func fileOf(o upgrade.Object) (path, title string) {
 	for _, f := range objectFolders {
-		if name, is := strings.CutPrefix(o.Of, f.of); is && !strings.Contains(name, ", ") {
+		if name, is := strings.CutPrefix(o.Of, f.of); is && !isOfSeveral(name) {
 			return f.folder + "/" + fileName(name) + ".sql", f.title + " " + strings.Join(strings.FieldsFunc(name, unicode.IsControl), " ")
 		}
 	}
@@ -54,6 +54,16 @@ func fileOf(o upgrade.Object) (path, title string) {
 	}
 	module := moduleOf(o)
 	return runtimeFolder + "/" + module + ".sql", "Shared objects, module " + module
+}
+
+// isOfSeveral reports whether others that the spec names follow a name.
+func isOfSeveral(name string) bool {
+	for _, f := range objectFolders {
+		if strings.Contains(name, ", "+f.of) {
+			return true
+		}
+	}
+	return false
 }
 
 // modules are the rooms of templates that hold what a module shares.

@@ -65,7 +65,7 @@ schema: [schema.sql]
 stream_tables:
   - name: public."../Up"
     query: SELECT id FROM "X ""y"""
-  - name: public."../up"
+  - name: public."../up, b"
     query: SELECT id FROM "A/日"
 `
 	extension := installed.Over(t, spec, "create table \"A/日\" (id int primary key); create table \"X \"\"y\"\"\" (id int primary key);")
