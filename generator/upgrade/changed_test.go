@@ -28,7 +28,7 @@ func randomManifest(random *rand.Rand, version string, shuffle bool) Manifest {
 	return m
 }
 
-// What releases after the first keep is the same manifest again, whatever was removed, added, changed and moved.
+// TestChangedManifests decodes what releases after the first keep: the same manifest, whatever was removed, added, changed and moved.
 func TestChangedManifests(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for round := range 500 {

@@ -13,7 +13,7 @@ import (
 	"github.com/pgsluice/sluice/tests/kit/installed"
 )
 
-// The files that people review hold what is installed, each statement once, and nothing else. The version is not in them. The specs are those of
+// TestReviewedIsInstalled: the files that people review hold what is installed, each statement once, and nothing else, and no version. The specs are those of
 // testdata/ordinary.txtar.
 func TestReviewedIsInstalled(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/ordinary.txtar")
