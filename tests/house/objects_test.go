@@ -10,6 +10,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/tests/kit/installed"
 )
 
@@ -83,5 +84,28 @@ stream_tables:
 	}
 	if len(files) != 8 {
 		t.Errorf("%d files: %v", len(files), files.Paths())
+	}
+}
+
+// TestManifestsOfOrdinarySpecs has each spec of testdata/ordinary.txtar be a release after the next one: by what changed comes the same manifest again.
+func TestManifestsOfOrdinarySpecs(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/ordinary.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []upgrade.Manifest
+	for _, file := range archive.Files[1:] {
+		m, err := upgrade.Decode([]byte(installed.Over(t, string(file.Data), string(archive.Files[0].Data)).Manifest().Encode()), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, m)
+	}
+	for n, m := range all {
+		before := all[(n+1)%len(all)]
+		got, err := upgrade.Decode([]byte(m.EncodeOn(before)), &before)
+		if err != nil || got.Encode() != m.Encode() {
+			t.Fatalf("a release of %v after one of %v is another; %v", m.Named, before.Named, err)
+		}
 	}
 }
