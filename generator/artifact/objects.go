@@ -50,7 +50,7 @@ func fileOf(o upgrade.Object) (path, title string) {
 	case o.Kind == "grant" || o.Kind == "role" || o.Kind == upgrade.Policy || strings.HasPrefix(o.Signature, "pgt_rights: "):
 		return rightsFile, "Roles and rights"
 	case o.Kind == "schema" || o.Kind == "row":
-		return wholeFile, "Schemas and tasks"
+		return wholeFile, "Schemas, settings and tasks"
 	}
 	module := moduleOf(o)
 	return runtimeFolder + "/" + module + ".sql", "Shared objects, module " + module

@@ -10,7 +10,7 @@ import (
 
 func (w *writer) settings() part {
 	t := &table{Head: []string{"Setting", "Value", "Default", "What it does", "Session"}}
-	for _, s := range w.Settings {
+	for _, s := range w.SettingsInForce() {
 		session := "yes"
 		if s.Guarded {
 			session = "no"

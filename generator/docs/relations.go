@@ -74,7 +74,7 @@ func typeName(typ string) string {
 // catalog describes the tables and views that all inboxes, outboxes and stream tables share.
 func (w *writer) catalog() part {
 	about := say("What is installed and how it is doing, as tables and views. They are for reading.")
-	if w.HasSettings() {
+	if len(w.SettingsInForce()) > 0 {
 		about = say("What is installed and how it is doing, as tables and views. They are for reading; only `%s` is there to be changed, by its owner.", w.In("pgt_settings").String())
 	}
 	p := part{ID: "catalog", Title: "Catalog", Blocks: []block{paragraph(about)}}

@@ -80,10 +80,14 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.at = Origin{"the extension", "", s.Extension.At, s.Extension.Field("schema")}
 	b.schemas(s)
 	b.add("extension/pgt_extension.sql", view)
-	if view.HasSettings() {
-		b.add("catalog/pgt_settings.sql", view, dumped)
-		b.add("catalog/pgt_setting.sql", view)
+	b.add("catalog/pgt_spec.sql", view)
+	for _, row := range view.SpecRows() {
+		b.addStatement("row", "pgt_spec: "+row.Name, "catalog/pgt_spec_row.sql", row, "")
 	}
+	b.add("catalog/pgt_modules.sql", view)
+	b.add("catalog/pgt_schedule.sql", view)
+	b.add("catalog/pgt_settings.sql", view, dumped)
+	b.add("catalog/pgt_setting.sql", view)
 	b.add("catalog/pgt_version_history.sql", view, dumped)
 	if view.OwnRights() { // before all tables whose policies read them
 		b.add("catalog/pgt_rights.sql", view)
@@ -141,6 +145,7 @@ func (b *builder) interfaces(view render.Extension) {
 			"inbox_mark_failed", "inbox_mark_failed_any", "inbox_mark_failed_many",
 			"pgt_lease", "pgt_lease_attempts", "pgt_end_leases", "inbox_claim_lease", "pgt_move_leases", "inbox_extend", "inbox_release",
 			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of",
+			"pgt_attach_inboxes", "pgt_detach_inboxes", "pgt_tick_inboxes",
 		} {
 			b.add("inbox/"+template+".sql", view)
 		}
@@ -156,12 +161,18 @@ func (b *builder) interfaces(view render.Extension) {
 		b.maintenanceGroups(view)
 		b.frame(view)
 		b.surface(view)
+		for _, name := range []string{"pgt_attach_stream_tables", "pgt_detach_sources", "pgt_detach_stream_tables", "pgt_restore_stream_tables", "pgt_tick_stream_tables"} {
+			b.add("stream_table/"+name+".sql", view)
+		}
 	}
 	if view.FromSQLTable != nil {
 		b.streamTablesFromSQL(view)
 	}
 	if len(view.Outboxes) > 0 {
 		b.consumerGroups(view)
+		for _, name := range []string{"pgt_attach_outboxes", "pgt_detach_outboxes", "pgt_restore_outboxes", "pgt_tick_outboxes"} {
+			b.add("outbox/"+name+".sql", view)
+		}
 	}
 	for _, template := range []string{"attach", "detach", "after_restore", "check_origin", "pgt_commit", "pgt_take_task", "pgt_note_error", "tick", "tick_once", "run"} {
 		b.add("scheduler/"+template+".sql", view)

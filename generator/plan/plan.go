@@ -43,7 +43,7 @@ func Of(s *spec.Spec, names *Lineage, errs *diag.List) *Plan {
 			view.Outboxes = append(view.Outboxes, *t.Outbox)
 		}
 	}
-	view.Settings = settingsOf(s, view)
+	view.Settings = settingsOf(s)
 	view.Reads = readsOf(s, compiled, &view.Plan)
 	return &Plan{
 		Spec: s, View: view, Order: compiled.order, Queries: compiled.queries(view.StreamTables), Notes: (&planner{spec: s, compiled: compiled}).notes(),

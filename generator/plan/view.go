@@ -57,21 +57,13 @@ func createdKinds(s *spec.Spec) (kinds []render.CreatedKind) {
 	return kinds
 }
 
-// settingsOf are the settings that something of a spec reads.
-func settingsOf(s *spec.Spec, view render.Extension) []render.Setting {
-	readers := map[spec.Reader]bool{
-		spec.OfInboxes:        view.HasInboxes(),
-		spec.OfOrderedInboxes: view.OrdersInboxes(),
-		spec.OfOutboxes:       len(view.Outboxes) > 0,
-		spec.OfChanges:        len(view.MadeOutboxes()) > 0,
-	}
-	var settings []render.Setting
+// settingsOf are all settings with the values that a spec gives them.
+func settingsOf(s *spec.Spec) (settings []render.Setting) {
 	for _, def := range spec.SettingDefs {
-		if readers[def.Of] {
-			settings = append(settings, render.Setting{
-				Name: def.Name, Value: s.Settings.Value(def.Name), Default: def.Default, About: def.About, Switch: def.IsSwitch(), Positive: def.Min > 0, Guarded: def.Guarded,
-			})
-		}
+		settings = append(settings, render.Setting{
+			Name: def.Name, Value: s.Settings.Value(def.Name), Module: def.Module, Default: def.Default, About: def.About,
+			Switch: def.IsSwitch(), Positive: def.Min > 0, Guarded: def.Guarded,
+		})
 	}
 	return settings
 }

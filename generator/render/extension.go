@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -41,6 +42,7 @@ type Plan struct {
 // Setting is a setting with the value that the spec gives it.
 type Setting struct {
 	Name, Value string
+	Module      string // that reads it
 	Default     string // where the spec gives none
 	About       string
 	Switch      bool // on or off, rather than a number
@@ -78,8 +80,43 @@ func (e Extension) InboxNames() []string {
 	return names
 }
 
-// HasSettings reports whether anything reads a setting.
-func (e Extension) HasSettings() bool { return len(e.Settings) > 0 }
+// Modules lists the modules of the runtime that are installed, but for core, which always is.
+func (e Extension) Modules() (modules []string) {
+	for _, m := range []struct {
+		name string
+		used bool
+	}{
+		{"inbox", e.HasInboxes()}, {"outbox", len(e.Outboxes) > 0}, {"stream", e.HasStreamTables()}, {"imperative", e.FromSQL != nil || e.FromSQLTable != nil},
+	} {
+		if m.used {
+			modules = append(modules, m.name)
+		}
+	}
+	return modules
+}
+
+// SettingsInForce lists the settings that something installed reads.
+func (e Extension) SettingsInForce() []Setting {
+	modules := e.Modules()
+	return slices.DeleteFunc(slices.Clone(e.Settings), func(s Setting) bool { return !slices.Contains(modules, s.Module) })
+}
+
+// SpecRow is a row of pgt_spec.
+type SpecRow struct {
+	Schemas
+	Name, Value string
+}
+
+// SpecRows are what the spec says of the whole.
+func (e Extension) SpecRows() []SpecRow {
+	rows := []SpecRow{{e.Schemas, "modules", "{" + strings.Join(e.Modules(), ",") + "}"}, {e.Schemas, "schedule", e.TickEvery()}}
+	for _, s := range e.Settings {
+		if s.Value != s.Default {
+			rows = append(rows, SpecRow{e.Schemas, s.Name, s.Value})
+		}
+	}
+	return rows
+}
 
 // Computed lists the inboxes whose ids are computed from payloads.
 func (e Extension) Computed() []Inbox {

@@ -12,23 +12,12 @@ import (
 // SettingDef declares a run-time setting of generated code.
 type SettingDef struct {
 	Name    string
-	Of      Reader
+	Module  string // of the runtime, that reads it
 	Default string // on, off or a whole number
 	Min     int    // smallest number; 0 for switches
 	Guarded bool   // it decides what is deleted, and is therefore never read from a session
 	About   string
 }
-
-// Reader is what reads a setting. A spec without it has no such setting.
-type Reader int
-
-// Readers of settings.
-const (
-	OfInboxes Reader = iota
-	OfOrderedInboxes
-	OfOutboxes
-	OfChanges // outboxes of stream tables
-)
 
 // IsSwitch reports whether the setting is on or off rather than a number.
 func (s SettingDef) IsSwitch() bool { return s.Default == "on" || s.Default == "off" }
@@ -38,26 +27,26 @@ const maxSetting = 1<<31 - 1
 
 // SettingDefs are all settings, in the order of the documentation.
 var SettingDefs = []SettingDef{
-	{"outbox_enabled", OfChanges, "on", 0, false, "Write outbox rows."},
-	{"outbox_retention_hours", OfOutboxes, "24", 0, true, "How long consumed outbox rows are kept; 0 keeps them."},
-	{"outbox_drain_batch_size", OfOutboxes, "10000", 1, false, "Outbox rows that one retention batch deletes."},
-	{"outbox_inline_threshold_rows", OfChanges, "10000", 0, false, "Changed rows up to which an outbox payload holds them all."},
-	{"outbox_claim_check_batch_size", OfChanges, "1000", 1, false, "Not used: one statement writes a claim check."},
-	{"outbox_drain_interval_seconds", OfOutboxes, "60", 1, false, "Seconds between retention runs of outboxes."},
-	{"outbox_storage_critical_mb", OfOutboxes, "1024", 1, false, "Size of an outbox that raises an alert."},
-	{"outbox_skip_empty_delta", OfChanges, "on", 0, false, "Write nothing when a refresh changed nothing."},
-	{"outbox_force_retention", OfOutboxes, "off", 0, true, "Delete outbox rows even if a group has not committed them."},
-	{"poll_wait_ms", OfOutboxes, "2000", 1, false, "Milliseconds that a poll waits for others of its group, before it fails."},
-	{"consumer_dead_threshold_hours", OfOutboxes, "24", 1, true, "Silence after which a consumer is removed."},
-	{"consumer_stale_offset_threshold_days", OfOutboxes, "7", 1, true, "Age after which the offset of a group counts as stale."},
-	{"consumer_cleanup_enabled", OfOutboxes, "on", 0, true, "Remove dead consumers."},
-	{"inbox_enabled", OfInboxes, "on", 0, false, "Do background work on inboxes."},
-	{"inbox_processed_retention_hours", OfInboxes, "72", 0, true, "How long processed messages are kept; 0 keeps them."},
-	{"inbox_dlq_retention_hours", OfInboxes, "0", 0, true, "How long dead letters are kept; 0 keeps them."},
-	{"inbox_drain_batch_size", OfInboxes, "1000", 1, false, "Messages that one retention batch deletes."},
-	{"inbox_drain_interval_seconds", OfInboxes, "60", 1, false, "Seconds between retention runs of inboxes."},
-	{"inbox_dlq_alert_max_per_refresh", OfInboxes, "10", 0, false, "Single alerts per tick of dead letters, of gaps and of documents in quarantine; the rest are summed up."},
-	{"ordering_gap_alert_seconds", OfOrderedInboxes, "30", 1, false, "Age of a gap that raises an alert."},
+	{"outbox_enabled", "outbox", "on", 0, false, "Write outbox rows."},
+	{"outbox_retention_hours", "outbox", "24", 0, true, "How long consumed outbox rows are kept; 0 keeps them."},
+	{"outbox_drain_batch_size", "outbox", "10000", 1, false, "Outbox rows that one retention batch deletes."},
+	{"outbox_inline_threshold_rows", "outbox", "10000", 0, false, "Changed rows up to which an outbox payload holds them all."},
+	{"outbox_claim_check_batch_size", "outbox", "1000", 1, false, "Not used: one statement writes a claim check."},
+	{"outbox_drain_interval_seconds", "outbox", "60", 1, false, "Seconds between retention runs of outboxes."},
+	{"outbox_storage_critical_mb", "outbox", "1024", 1, false, "Size of an outbox that raises an alert."},
+	{"outbox_skip_empty_delta", "outbox", "on", 0, false, "Write nothing when a refresh changed nothing."},
+	{"outbox_force_retention", "outbox", "off", 0, true, "Delete outbox rows even if a group has not committed them."},
+	{"poll_wait_ms", "outbox", "2000", 1, false, "Milliseconds that a poll waits for others of its group, before it fails."},
+	{"consumer_dead_threshold_hours", "outbox", "24", 1, true, "Silence after which a consumer is removed."},
+	{"consumer_stale_offset_threshold_days", "outbox", "7", 1, true, "Age after which the offset of a group counts as stale."},
+	{"consumer_cleanup_enabled", "outbox", "on", 0, true, "Remove dead consumers."},
+	{"inbox_enabled", "inbox", "on", 0, false, "Do background work on inboxes."},
+	{"inbox_processed_retention_hours", "inbox", "72", 0, true, "How long processed messages are kept; 0 keeps them."},
+	{"inbox_dlq_retention_hours", "inbox", "0", 0, true, "How long dead letters are kept; 0 keeps them."},
+	{"inbox_drain_batch_size", "inbox", "1000", 1, false, "Messages that one retention batch deletes."},
+	{"inbox_drain_interval_seconds", "inbox", "60", 1, false, "Seconds between retention runs of inboxes."},
+	{"inbox_dlq_alert_max_per_refresh", "inbox", "10", 0, false, "Single alerts per tick of dead letters, of gaps and of documents in quarantine; the rest are summed up."},
+	{"ordering_gap_alert_seconds", "inbox", "30", 1, false, "Age of a gap that raises an alert."},
 }
 
 // FindSetting returns the declaration of a setting.

@@ -26,7 +26,7 @@ $do$;
 create schema sales_internal;
 comment on schema sales_internal is 'Made by Sluice extension sales.';
 
--- The version of extension sales that is installed: one row.
+-- The version of the extension that is installed: one row.
 create table sales.pgt_extension (
     name         text        not null primary key,
     version      text        not null,
@@ -35,9 +35,101 @@ create table sales.pgt_extension (
     installed_at timestamptz not null default now(),
     manifest     text -- of what sluice apply installed: it upgrades and uninstalls by it
 );
-comment on table sales.pgt_extension is 'The version of extension sales that is installed. (Sluice: sales in sales)';
+comment on table sales.pgt_extension is 'The version of the extension that is installed. (Sluice: sales in sales)';
 
--- The versions of extension sales that were installed in this database, one row each, in the order of no; the newest is attached.
+-- What the spec says of the whole: the modules of the runtime beside core, the schedule of ticks, and settings with another value than the
+-- default.
+create table sales_internal.pgt_spec (
+    name  text not null primary key,
+    value text not null
+);
+insert into sales_internal.pgt_spec (name, value) values ('modules', '{stream}');
+insert into sales_internal.pgt_spec (name, value) values ('schedule', '1 second');
+
+-- Returns the modules of the runtime that are installed, beside core. tick() calls it, without a path.
+-- Reads pgt_spec.
+create function sales_internal.pgt_modules()
+    returns text[]
+    language plpgsql
+    stable
+as $function$
+begin
+    return (select s.value from sales_internal.pgt_spec s where s.name operator(pg_catalog.=) 'modules')::pg_catalog.text[];
+end;
+$function$;
+
+-- Returns the time between two ticks. run() calls it, without a path.
+-- Reads pgt_spec.
+create function sales_internal.pgt_schedule()
+    returns interval
+    language plpgsql
+    stable
+as $function$
+begin
+    return (select s.value from sales_internal.pgt_spec s where s.name operator(pg_catalog.=) 'schedule')::interval;
+end;
+$function$;
+
+-- Settings, which the owner changes with update.
+create table sales.pgt_settings (
+    name       text not null primary key,
+    value      text not null,
+    spec_value text not null,
+    at_least   integer,
+    constraint value_is_on_off_or_a_number_from_at_least check (case
+        when at_least is null then value in ('on', 'off')
+        when value ~ '^[0-9]{1,10}$' then value::bigint between at_least and 2147483647
+        else false
+    end)
+);
+comment on table sales.pgt_settings is 'Settings, which the owner changes with update. (Sluice: sales in sales)';
+select pg_catalog.pg_extension_config_dump('sales.pgt_settings', '');
+
+-- The settings, or one: value is that of the session or database (pg_trickle.<name>) if it may set it, else of pgt_settings, else of the
+-- spec; at_least is the least number, or null for on or off. A session may set what deletes nothing.
+create function sales_internal.pgt_setting(p_name text default null)
+    returns table (name text, value text, spec_value text, at_least integer)
+    language plpgsql -- keeps its plan, where a function in SQL is planned by each statement that calls it
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return query
+    select d.name, coalesce(x.value, s.value, g.value), g.value, d.at_least
+    from (values
+        ('outbox', 'outbox_enabled', 'on', null, true),
+        ('outbox', 'outbox_retention_hours', '24', 0, false),
+        ('outbox', 'outbox_drain_batch_size', '10000', 1, true),
+        ('outbox', 'outbox_inline_threshold_rows', '10000', 0, true),
+        ('outbox', 'outbox_claim_check_batch_size', '1000', 1, true),
+        ('outbox', 'outbox_drain_interval_seconds', '60', 1, true),
+        ('outbox', 'outbox_storage_critical_mb', '1024', 1, true),
+        ('outbox', 'outbox_skip_empty_delta', 'on', null, true),
+        ('outbox', 'outbox_force_retention', 'off', null, false),
+        ('outbox', 'poll_wait_ms', '2000', 1, true),
+        ('outbox', 'consumer_dead_threshold_hours', '24', 1, false),
+        ('outbox', 'consumer_stale_offset_threshold_days', '7', 1, false),
+        ('outbox', 'consumer_cleanup_enabled', 'on', null, false),
+        ('inbox', 'inbox_enabled', 'on', null, true),
+        ('inbox', 'inbox_processed_retention_hours', '72', 0, false),
+        ('inbox', 'inbox_dlq_retention_hours', '0', 0, false),
+        ('inbox', 'inbox_drain_batch_size', '1000', 1, true),
+        ('inbox', 'inbox_drain_interval_seconds', '60', 1, true),
+        ('inbox', 'inbox_dlq_alert_max_per_refresh', '10', 0, true),
+        ('inbox', 'ordering_gap_alert_seconds', '30', 1, true)
+    ) d (module, name, value, at_least, in_session)
+    left join sales_internal.pgt_spec p on p.name = d.name
+    cross join lateral coalesce(p.value, d.value) g (value)
+    left join sales.pgt_settings s on s.name = d.name
+    -- A session can set any text: a value that is not valid is ignored.
+    left join lateral substring(
+        current_setting('pg_trickle.' || d.name, true) from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
+    ) x (value) on d.in_session
+    where d.module = any (sales_internal.pgt_modules()) and (p_name is null or d.name = p_name);
+end;
+$function$;
+
+-- The versions of the extension that were installed in this database, one row each, in the order of no; the newest is attached.
 --
 -- way: extension is CREATE or ALTER EXTENSION, tle the same by scripts that pg_tle keeps. attach() adds the rows. A restore is recognised
 -- by the cluster and database that the data was last used in, or by row_xmin, the row's own xmin, which a restored row does not have.
@@ -63,7 +155,7 @@ create table sales_internal.pgt_tasks (
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
--- Returns whether extension sales created a relation: it is in the internal schema, or a view over a relation of it.
+-- Returns whether the extension created a relation: it is in the internal schema, or a view over a relation of it.
 create function sales_internal.pgt_is_own(p_relation regclass)
     returns boolean
     language sql
@@ -87,7 +179,7 @@ as $function$
     )
 $function$;
 
--- Drops a table or view, if it is there and extension sales made it.
+-- Drops a table or view, if it is there and the extension made it.
 create function sales_internal.pgt_drop_own(p_relation text)
     returns void
     language plpgsql
@@ -104,10 +196,10 @@ begin
 end;
 $function$;
 
--- Numbers the rows of all change logs of extension sales. No cache: numbers grow within a transaction, and past a refresh's own_no.
+-- Numbers the rows of all change logs of the extension. No cache: numbers grow within a transaction, and past a refresh's own_no.
 create sequence sales_internal.pgt_change_no as bigint cache 1;
 
--- The stream tables of extension sales, one row each, as the spec has them: the data of the functions that all of them share.
+-- The stream tables of the extension, one row each, as the spec has them: the data of the functions that all of them share.
 -- Names of relations are as regclass reads them, functions are in the extension's schema, and lists of columns and conditions are SQL.
 create table sales_internal.pgt_stream_table_config (
     stream_table       text not null primary key, -- schema.name
@@ -274,7 +366,7 @@ begin
 end;
 $function$;
 
--- The stream tables of extension sales: their definitions, how they are kept up to date, and their state.
+-- The stream tables of the extension: their definitions, how they are kept up to date, and their state.
 --
 -- staleness: how long ago the table was last equal to its query; null before it is filled, 0 where changes apply at once. status stale: it
 -- is refreshed, but reads a stream table that is not, whose staleness it has then.
@@ -322,7 +414,7 @@ left join lateral (
     where u.stream_table = any (s.upstream) and u.status in ('failing', 'suspended')
 ) o on true
 order by s.refresh_order;
-comment on view sales.pgt_stream_tables is 'The stream tables of extension sales. (Sluice: sales in sales)';
+comment on view sales.pgt_stream_tables is 'The stream tables of the extension. (Sluice: sales in sales)';
 
 -- Refreshes that changed something, were asked for, or failed; kept for a week, and no more than ten thousand of each stream table.
 create table sales.pgt_refresh_history (
@@ -1159,7 +1251,7 @@ begin
             raise exception using errcode = '55000',
                 message = format('column %s of %s is of type %s now, and stream tables were made for %s', v_column, p_source, v_type,
                     v_kept),
-                detail = 'They belong to extension sales, and no statement may leave them behind.',
+                detail = 'They belong to stream tables, and no statement may leave them behind.',
                 hint = 'The next sales.tick() creates them again or shows in sales.pgt_status() why it cannot; '
                     'sales.refresh_stream_table() does it for one of them.';
         end if;
@@ -1435,7 +1527,7 @@ declare
 begin
     if v_names = '{}' then
         raise exception using errcode = '42704', message = 'stream table not found: ' || coalesce(p_name, '<null>'),
-            detail = 'Extension sales has no stream table of this name.',
+            detail = 'The extension has no stream table of this name.',
             hint = 'sales.pgt_stream_tables lists its stream tables.';
     elsif cardinality(v_names) > 1 and v_names[1] <> p_name then
         raise exception using errcode = '22023', message = 'p_name: several stream tables are called ' || p_name,
@@ -2829,16 +2921,67 @@ begin
 end;
 $function$;
 
+-- Compares one stream table with its query, the one whose check has been due longest; returns whether any was due. A difference or an error
+-- is noted with its task, and an alert reports a difference that the last check did not find.
+-- Reads and writes pgt_tasks; reads the stream table and what its query reads; notifies pg_trickle_alert.
+-- From check of stream tables in the spec.
+create function sales_internal.pgt_check_due()
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_task    text;
+    v_table   text;
+    v_before  text;
+    v_missing bigint;
+    v_extra   bigint;
+    v_problem text;
+begin
+    select t.task, c.stream_table, t.last_error
+    into v_task, v_table, v_before
+    from sales_internal.pgt_stream_table_config c
+    join sales_internal.pgt_tasks t on t.task = 'stream table ' || c.stream_table || ': check'
+    -- or the clock was set back
+    where c.check_every is not null and t.last_run_at not between clock_timestamp() - c.check_every and clock_timestamp()
+    order by t.last_run_at
+    limit 1
+    for update of t skip locked;
+    if not found then
+        return false;
+    end if;
+    begin
+        select c.missing, c.extra into v_missing, v_extra from sales.check_stream_table(v_table) c;
+        if v_missing + v_extra > 0 then
+            v_problem := format('stream table %s differs from its query: missing rows: %s, extra rows: %s', v_table, v_missing, v_extra);
+        end if;
+    exception when query_canceled or others then
+        if sqlstate = '57014' and sales_internal.pgt_time_was_up() is null then
+            raise; -- somebody cancelled it
+        end if;
+        v_problem := format('%s: %s', v_task, left(sqlerrm, 1000));
+    end;
+    update sales_internal.pgt_tasks t
+    set last_run_at = clock_timestamp(), runs = t.runs + 1, last_error = v_problem
+    where t.task = v_task;
+    if v_problem is not null then
+        raise warning using message = v_problem;
+    end if;
+    if v_missing + v_extra > 0 and coalesce(v_before, '') not like 'stream table % differs from its query%' then
+        perform pg_notify('pg_trickle_alert', jsonb_build_object(
+            'type', 'stream_table_differs', 'stream_table', v_table, 'missing', v_missing, 'extra', v_extra)::text);
+    end if;
+    return true;
+end;
+$function$;
+
 -- They run with their owner's rights, so not everybody may call them.
 revoke execute on function sales_internal.pgt_waiting(text), sales.explain_st(text) from public;
 insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 insert into sales_internal.pgt_tasks (task) values ('refresh history: retention');
 
--- Creates triggers, stream tables, and the rows that a dump keeps. Apply, the migrations and tick() call it. No script of an extension
--- does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
--- p_fill: fill new stream tables in immediate mode, while writers wait until the transaction ends. Otherwise triggers only log until
--- pgt_fill() has.
-create function sales.attach(p_fill boolean default true)
+-- Creates triggers and stream tables, and fills those that can be filled. See attach().
+create function sales_internal.pgt_attach_stream_tables(p_fill boolean)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2846,28 +2989,6 @@ as $function$
 declare
     v_table sales_internal.pgt_stream_table_config;
 begin
-    insert into sales_internal.pgt_version_history (
-        no, version, digest, flavour, way, installed_at, system_identifier, database_oid, row_xmin
-    )
-    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
-           case
-               when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
-               when e.flavour = 'plain' then 'migration'
-               when exists (select from pg_proc p where p.pronamespace::regnamespace::text = 'pgtle' and p.proname = 'sales.control')
-                   then 'tle' -- which keeps control files as functions
-               else 'extension'
-           end,
-           e.installed_at,
-           -- Data that was restored and then upgraded is still to be recomputed.
-           coalesce(h.system_identifier, c.system_identifier), coalesce(h.database_oid, d.oid::bigint),
-           case when h.row_xmin <> h.own_xmin then h.row_xmin end
-    from sales.pgt_extension e
-    cross join pg_control_system() c
-    join pg_database d on d.datname = current_database()
-    left join (select l.*, l.xmin::text as own_xmin from sales_internal.pgt_version_history l order by l.no desc limit 1) h on true
-    where (h.version, h.digest) is distinct from (e.version, e.digest)
-    on conflict (no) do nothing; -- another session was faster
-    update sales_internal.pgt_version_history h set row_xmin = h.xmin::text where h.row_xmin is null;
     -- sales.large_orders: triggers log, or keep them up to date.
     update sales_internal.pgt_stream_table_state s
     set logged = not p_fill
@@ -2919,20 +3040,16 @@ begin
     end if;
 end;
 $function$;
-comment on function sales.attach(bool) is 'Creates triggers, stream tables, and the rows that a dump keeps. (Sluice: sales in sales)';
 
--- Drops the triggers and stream tables of extension sales. Its other objects can be dropped then.
--- Reads pg_trigger, pg_publication; locks pgt_version_history.
-create function sales.detach()
+-- Drops the triggers on the sources of stream tables.
+create function sales_internal.pgt_detach_sources()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
-    set client_min_messages = warning
 as $function$
 declare
     v_found record;
 begin
-    lock table sales_internal.pgt_version_history in share row exclusive mode; -- no other session attaches or detaches meanwhile
     for v_found in
         select t.tgname, (select n.nspname from pg_namespace n where n.oid = r.relnamespace) as schema, r.relname as name
         from pg_trigger t
@@ -2944,6 +3061,16 @@ begin
     loop
         execute format('drop trigger %I on %I.%I', v_found.tgname, v_found.schema, v_found.name);
     end loop;
+end;
+$function$;
+
+-- Drops stream tables and logs. See detach().
+create function sales_internal.pgt_detach_stream_tables()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
     delete from sales_internal.pgt_source_state;
     update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false;
     perform sales_internal.pgt_drop_own(r.name)
@@ -2954,12 +3081,9 @@ begin
     cross join unnest(array[c.change_log, c.pending]) l (name);
 end;
 $function$;
-comment on function sales.detach() is 'Drops the triggers and stream tables of extension sales. (Sluice: sales in sales)';
 
--- Recomputes derived data after a restore: transaction ids and counts of another cluster are not valid here.
--- Writes stream tables and their logs, and pgt_version_history.
--- Keeps writers out of the sources of stream tables until it ends.
-create function sales.after_restore()
+-- Recomputes stream tables after a restore. See after_restore().
+create function sales_internal.pgt_restore_stream_tables()
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2967,8 +3091,6 @@ as $function$
 declare
     v_log regclass;
 begin
-    delete from sales_internal.pgt_source_state;
-    perform sales.attach();
     for v_log in select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null loop
         execute format('truncate %s', v_log);
     end loop;
@@ -2977,6 +3099,146 @@ begin
     perform sales_internal.pgt_tick(c.stream_table)
     from (select c.* from sales_internal.pgt_stream_table_config c order by c.refresh_order) c;
     perform sales_internal.pgt_fall_in_step();
+end;
+$function$;
+
+-- Fills, refreshes and prunes what is due of stream tables. See tick(): every name has its schema.
+create procedure sales_internal.pgt_tick_stream_tables(p_commits boolean)
+    language plpgsql
+as $procedure$
+declare
+    v_table  pg_catalog.text;
+begin
+    if p_commits then
+        call sales_internal.pgt_fill_immediate();
+    else
+        perform sales_internal.pgt_watch_sources();
+        if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
+            perform sales.attach(); -- in one transaction: writers wait until the fill commits
+        end if;
+    end if;
+    call sales_internal.pgt_commit(p_commits);
+    foreach v_table in array array(
+        select c.stream_table
+        from sales_internal.pgt_stream_table_config c
+        order by c.refresh_group
+    ) loop
+        perform sales_internal.pgt_tick(v_table);
+        call sales_internal.pgt_commit(p_commits);
+    end loop;
+    if p_commits then
+        commit;
+        set transaction isolation level read committed;
+    end if;
+    perform sales_internal.pgt_fall_in_step();
+    call sales_internal.pgt_commit(p_commits);
+    perform sales_internal.pgt_prune();
+    call sales_internal.pgt_commit(p_commits);
+end;
+$procedure$;
+
+-- Creates triggers, stream tables, and the rows that a dump keeps. Apply, the migrations and tick() call it. No script of an extension
+-- does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
+-- p_fill: fill new stream tables in immediate mode, while writers wait until the transaction ends. Otherwise triggers only log until
+-- pgt_fill() has.
+create function sales.attach(p_fill boolean default true)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    -- A value that the owner changed stays; one that is still the old spec's follows the spec.
+    insert into sales.pgt_settings as s (name, value, spec_value, at_least)
+    select d.name, d.spec_value, d.spec_value, d.at_least
+    from sales_internal.pgt_setting() d
+    on conflict (name) do update
+        set value = case when s.value = s.spec_value then excluded.value else s.value end,
+            spec_value = excluded.spec_value,
+            at_least = excluded.at_least
+        where (s.spec_value, s.at_least) is distinct from (excluded.spec_value, excluded.at_least);
+    insert into sales_internal.pgt_version_history (
+        no, version, digest, flavour, way, installed_at, system_identifier, database_oid, row_xmin
+    )
+    select coalesce(h.no, 0) + 1, e.version, e.digest, e.flavour,
+           case
+               when current_setting('sluice.way', true) in ('apply', 'migration', 'dbt') then current_setting('sluice.way', true)
+               when e.flavour = 'plain' then 'migration'
+               when exists (select from pg_proc p where p.pronamespace::regnamespace::text = 'pgtle' and p.proname = e.name || '.control')
+                   then 'tle' -- which keeps control files as functions
+               else 'extension'
+           end,
+           e.installed_at,
+           -- Data that was restored and then upgraded is still to be recomputed.
+           coalesce(h.system_identifier, c.system_identifier), coalesce(h.database_oid, d.oid::bigint),
+           case when h.row_xmin <> h.own_xmin then h.row_xmin end
+    from sales.pgt_extension e
+    cross join pg_control_system() c
+    join pg_database d on d.datname = current_database()
+    left join (select l.*, l.xmin::text as own_xmin from sales_internal.pgt_version_history l order by l.no desc limit 1) h on true
+    where (h.version, h.digest) is distinct from (e.version, e.digest)
+    on conflict (no) do nothing; -- another session was faster
+    update sales_internal.pgt_version_history h set row_xmin = h.xmin::text where h.row_xmin is null;
+    if 'outbox' = any (sales_internal.pgt_modules()) then
+        perform sales_internal.pgt_attach_outboxes();
+    end if;
+    if 'inbox' = any (sales_internal.pgt_modules()) then
+        perform sales_internal.pgt_attach_inboxes();
+    end if;
+    if 'stream' = any (sales_internal.pgt_modules()) then
+        perform sales_internal.pgt_attach_stream_tables(p_fill);
+    end if;
+end;
+$function$;
+comment on function sales.attach(bool) is 'Creates triggers, stream tables, and the rows that a dump keeps. (Sluice: sales in sales)';
+
+-- Drops the triggers and stream tables of the extension. Its other objects can be dropped then.
+-- Reads pg_trigger, pg_publication; locks pgt_version_history.
+create function sales.detach()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set client_min_messages = warning
+as $function$
+begin
+    lock table sales_internal.pgt_version_history in share row exclusive mode; -- no other session attaches or detaches meanwhile
+    if 'stream' = any (sales_internal.pgt_modules()) then
+        perform sales_internal.pgt_detach_sources();
+    end if;
+    if 'inbox' = any (sales_internal.pgt_modules()) then
+        perform sales_internal.pgt_detach_inboxes();
+    end if;
+    if 'outbox' = any (sales_internal.pgt_modules()) then
+        perform sales_internal.pgt_detach_outboxes();
+    end if;
+    if 'stream' = any (sales_internal.pgt_modules()) then
+        perform sales_internal.pgt_detach_stream_tables();
+    end if;
+end;
+$function$;
+comment on function sales.detach() is 'Drops the triggers and stream tables of the extension. (Sluice: sales in sales)';
+
+-- Recomputes derived data after a restore: transaction ids and counts of another cluster are not valid here.
+-- Writes what is derived from each inbox, stream tables and their logs, pgt_lease_log, and pgt_version_history.
+-- Keeps writers out of an inbox while it is counted, and out of the sources of stream tables until it ends.
+create function sales.after_restore()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    if 'inbox' = any (sales_internal.pgt_modules()) then
+        perform sales_internal.pgt_inbox_rebuild(c.inbox_name) from sales.pgt_inbox_config c;
+    end if;
+    if 'stream' = any (sales_internal.pgt_modules()) then
+        delete from sales_internal.pgt_source_state;
+    end if;
+    perform sales.attach();
+    if 'outbox' = any (sales_internal.pgt_modules()) then
+        perform sales_internal.pgt_restore_outboxes();
+    end if;
+    if 'stream' = any (sales_internal.pgt_modules()) then
+        perform sales_internal.pgt_restore_stream_tables();
+    end if;
     update sales_internal.pgt_version_history h
     set system_identifier = c.system_identifier, database_oid = d.oid::bigint, row_xmin = null
     from pg_control_system() c, pg_database d
@@ -3080,36 +3342,24 @@ create procedure sales.tick(p_commits boolean default true)
     language plpgsql
 as $procedure$
 declare
-    v_table    pg_catalog.text;
+    v_modules constant pg_catalog.text[] := sales_internal.pgt_modules();
 begin
     call sales_internal.pgt_commit(p_commits /* in a transaction, select tick_once() instead */); -- shown as the error's CONTEXT
     perform sales_internal.pgt_check_origin();
     call sales_internal.pgt_commit(p_commits);
-    if p_commits then
-        call sales_internal.pgt_fill_immediate();
-    else
-        perform sales_internal.pgt_watch_sources();
-        if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
-            perform sales.attach(); -- in one transaction: writers wait until the fill commits
-        end if;
+    if 'stream' operator(pg_catalog.=) any (v_modules) then
+        call sales_internal.pgt_tick_stream_tables(p_commits);
     end if;
-    call sales_internal.pgt_commit(p_commits);
-    foreach v_table in array array(
-        select c.stream_table
-        from sales_internal.pgt_stream_table_config c
-        order by c.refresh_group
-    ) loop
-        perform sales_internal.pgt_tick(v_table);
+    if 'outbox' operator(pg_catalog.=) any (v_modules) then
+        call sales_internal.pgt_tick_outboxes(p_commits);
+    end if;
+    if 'stream' operator(pg_catalog.=) any (v_modules) then
+        perform sales_internal.pgt_check_due(); -- one at most: it takes as long as the query
         call sales_internal.pgt_commit(p_commits);
-    end loop;
-    if p_commits then
-        commit;
-        set transaction isolation level read committed;
     end if;
-    perform sales_internal.pgt_fall_in_step();
-    call sales_internal.pgt_commit(p_commits);
-    perform sales_internal.pgt_prune();
-    call sales_internal.pgt_commit(p_commits);
+    if 'inbox' operator(pg_catalog.=) any (v_modules) then
+        call sales_internal.pgt_tick_inboxes(p_commits);
+    end if;
 end;
 $procedure$;
 comment on procedure sales.tick(bool) is 'Runs one pass of background work. (Sluice: sales in sales)';
@@ -3127,7 +3377,7 @@ $function$;
 comment on function sales.tick_once() is 'Runs the pass of tick() in the caller''s transaction. (Sluice: sales in sales)';
 
 -- Ticks every p_every for p_for: the pg_cron job of every minute calls it. See tick(): every name has its schema.
-create procedure sales.run(p_for interval default '59 seconds', p_every interval default '1 second')
+create procedure sales.run(p_for interval default '59 seconds', p_every interval default sales_internal.pgt_schedule())
     language plpgsql
 as $procedure$
 declare
@@ -3139,7 +3389,7 @@ begin
             detail = pg_catalog.format(
                 'p_for is %s, p_every is %s.', coalesce(p_for::pg_catalog.text, '<null>'), coalesce(p_every::pg_catalog.text, '<null>')
             ),
-            hint = 'For example: call sales.run(''59 seconds'', ''1 second'').';
+            hint = 'For example: call run(''59 seconds'', ''1 second'').';
     end if;
     loop
         call sales.tick();
@@ -4821,7 +5071,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', 'e4d92fac09546f52e1da658717cf21a3', 'extension');
+values ('sales', '1.0.0', '603f1be8c922088af912910a516ec079', 'extension');
 
 do $do$
 begin
