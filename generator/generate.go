@@ -108,3 +108,6 @@ const (
 	AsExtension = artifact.AsExtension
 	AsTLE       = artifact.AsTLE
 )
+
+// IsShared reports whether a module of the runtime has an object of this name.
+func IsShared(name string) bool { return render.IsShared(name) }

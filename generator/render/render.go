@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -28,6 +29,11 @@ func parse() *template.Template {
 		template.Must(t.Parse(text))
 	})
 	return root
+}
+
+// IsShared reports whether a template makes an object of this name, for all extensions that have its module.
+func IsShared(name string) bool {
+	return slices.ContainsFunc(all.Templates(), func(t *template.Template) bool { return strings.HasSuffix(t.Name(), "/"+name+".sql.tmpl") })
 }
 
 // Execute renders one template, named by its path below templates/ without .tmpl. Text ends in exactly one newline, and no line of SQL is too long.

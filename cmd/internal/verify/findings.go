@@ -4,8 +4,13 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"regexp"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // Finding is what plpgsql_check has to say about a line of a function.
@@ -39,7 +44,8 @@ func (f Finding) String() string {
 //go:embed sql/findings.sql
 var findingsSQL string
 
-// Findings runs plpgsql_check, which is installed in schema plpgsql_check, with all warnings over the functions of schemas.
+// Findings runs plpgsql_check, which is installed in schema plpgsql_check, with all warnings over the functions of schemas. What functions of the
+// runtime do with a module that is not installed, and therefore never do, is no finding.
 func Findings(ctx context.Context, tx pgx.Tx, schemas ...string) ([]Finding, error) {
 	// It plans statements that read stream tables, which are not filled.
 	if _, err := tx.Exec(ctx, "set local check_function_bodies = off"); err != nil {
@@ -49,5 +55,38 @@ func Findings(ctx context.Context, tx pgx.Tx, schemas ...string) ([]Finding, err
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[Finding])
+	findings, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Finding])
+	if err != nil {
+		return nil, err
+	}
+	rows, err = tx.Query(ctx, `
+		select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = any ($1::text[])
+		union
+		select p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = any ($1::text[])`, schemas)
+	if err != nil {
+		return nil, err
+	}
+	installed, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, err
+	}
+	return withoutOtherModules(findings, schemas, installed), nil
+}
+
+// missing finds the name in a message that something is not there, or that it could therefore not be planned.
+var missing = regexp.MustCompile(`^(?:relation "|type "|function |procedure |there are no plan for query: "call )("(?:[^"]|"")+"|[^".]+)\.(\w+)`)
+
+// withoutOtherModules removes findings that name what another module of the runtime has, and, of the functions that these are in, what follows from them.
+func withoutOtherModules(findings []Finding, schemas, installed []string) []Finding {
+	ofOther := func(f Finding) bool {
+		m := missing.FindStringSubmatch(f.Message)
+		return f.Level == "error" && m != nil && slices.Contains(schemas, sqltext.Unquoted(m[1])) && generator.IsShared(m[2]) && !slices.Contains(installed, m[2])
+	}
+	partly := map[string]bool{}
+	for _, f := range findings {
+		partly[f.Function] = partly[f.Function] || ofOther(f)
+	}
+	return slices.DeleteFunc(findings, func(f Finding) bool {
+		return ofOther(f) || partly[f.Function] && f.Level != "error"
+	})
 }
