@@ -108,22 +108,37 @@ func (b *builder) add(template string, data any, options ...option) {
 func (b *builder) addCreated(c created, options ...option) {
 	b.check(c.template, c.sql, c.of.CheckBody)
 	o := upgrade.Object{
-		Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: Header(c.sql), Drop: dropSQL(c.of.Statement),
+		Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: c.comment(b.mark, b.internal), Drop: dropSQL(c.of.Statement),
 		Template: strings.TrimSuffix(c.template, ".sql"), Section: sectionOf(c.data),
 	}
-	switch {
-	case o.Kind == "index" || o.Kind == "trigger": // known by their tables and functions
-	case c.of.Schema == b.internal:
-		o.Comment = ""
-	default:
-		o.Comment = sqltext.Marked(summary(o.Comment), b.mark)
+	view, shared := c.data.(render.Extension)
+	if o.Shared = shared; shared {
+		o.Standard = standard(c, view)
 	}
-	_, o.Shared = c.data.(render.Extension)
 	b.claimName(c.of.Statement)
 	b.push(o, options)
 	if definer(c.sql) {
 		b.revoke(c) // firing a trigger needs no EXECUTE privilege: it stops users from attaching this function to their own tables
 	}
+}
+
+// comment is the one in the catalog, with the extension's mark. Indexes and triggers are known by their tables and functions, and have none, like what is in
+// the internal schema.
+func (c created) comment(mark, internal string) string {
+	if c.of.Kind == "index" || c.of.Kind == "trigger" || c.of.Schema == internal {
+		return ""
+	}
+	return sqltext.Marked(summary(Header(c.sql)), mark)
+}
+
+// standard is what makes an object of the runtime under the names that it has in files.
+func standard(c created, view render.Extension) string {
+	under := view.Standard()
+	if under.Schemas != view.Schemas {
+		c = part{c.template, under}.create()
+	}
+	o := upgrade.Object{Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: c.comment(under.Mark(), under.InternalName)}
+	return o.Create(false)
 }
 
 // revoke takes the right to call a function from everybody but its owner.

@@ -52,13 +52,13 @@ begin
     end loop;
 end;
 $do$;
-`, view.Schema(), sqltext.Literal(o.Name), view.GroupLock, render.Lanes, view.Internal(), forget)
+`, view.Schema(), sqltext.Literal(o.Name), view.GroupLock(), render.Lanes, view.Internal(), forget)
 }
 
 // lockGroups keeps out polls, which lock their group before they read the outbox.
 func lockGroups(view render.Extension, o render.Outbox) string {
 	return fmt.Sprintf("select pg_advisory_xact_lock(%s, g.group_no) from (select c.group_no from %s.pgt_consumer_groups c where c.outbox_name = %s order by c.group_no) g",
-		view.GroupLock, view.Schema(), sqltext.Literal(o.Name))
+		view.GroupLock(), view.Schema(), sqltext.Literal(o.Name))
 }
 
 // consumerGroup is a group of the spec. Another outbox makes it another group.

@@ -44,7 +44,7 @@ func orderingOf(s *spec.Spec, i *spec.Inbox, timed bool) *render.Ordering {
 	v := &render.Ordering{
 		Aggregate: render.ColumnName(aggregate), Sequence: render.ColumnName(sequence), Timestamps: timed,
 		Contiguous: waitsForNumbers(*i), Start: o.Start, Skips: o.OnDeadLetter == spec.DeadLetterSkip,
-		Lock:    firstLockKey("sluice inbox " + s.Extension.Schema + " " + i.Name),
+		Lock:    render.LockKey("sluice inbox " + s.Extension.Schema + " " + i.Name),
 		Backlog: internal("_backlog"), DueIndex: internal("_backlog_due"), GapIndex: internal("_backlog_gaps"),
 		ChangedFn: internal("_backlog_changed"), MarkedFn: internal("_backlog_marked"), FillFn: internal("_backlog_fill"),
 		NextView: in("next_"), GapsView: in("gaps_"),

@@ -90,7 +90,7 @@ func (p *planner) takeTurns(groups [][]int, captures []render.Capture) string {
 			}
 		}
 	}
-	return firstLockKey("sluice turns " + p.spec.Extension.Schema)
+	return render.LockKey("sluice turns " + p.spec.Extension.Schema)
 }
 
 // turnOf is the sequence that tells which turns writers of a maintenance group take.

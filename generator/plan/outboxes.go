@@ -68,17 +68,6 @@ func keyLock(s *spec.Spec, o *spec.Outbox) string {
 	return fmt.Sprint(binary.BigEndian.Uint32(digest[:4]) & math.MaxInt32)
 }
 
-// groupLock is the first key of the advisory locks of an extension's consumer groups; their numbers are the second.
-func groupLock(s *spec.Spec) string {
-	return firstLockKey("sluice consumer groups " + s.Extension.Schema)
-}
-
-// firstLockKey is the first key of advisory locks for a purpose.
-func firstLockKey(purpose string) string {
-	digest := md5.Sum([]byte(purpose))
-	return fmt.Sprint(int32(binary.BigEndian.Uint32(digest[:4])))
-}
-
 // outboxOf is the name in the catalog of the outbox that a consumer group asks for.
 func outboxOf(s *spec.Spec, asked string) string {
 	if slices.ContainsFunc(s.Outboxes, func(o spec.Outbox) bool { return o.Name == asked }) {

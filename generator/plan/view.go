@@ -27,7 +27,6 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 		view.Inboxes[n].Windows, view.Inboxes[n].WithTenants, view.Inboxes[n].WithIDs = view.Windows(), len(view.Tenants()) > 0, view.SplitIDs()
 	}
 	view.Outboxes, view.Groups = viewOfOutboxes(s)
-	view.GroupLock = groupLock(s)
 	return view
 }
 

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"crypto/md5"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +21,6 @@ type Extension struct {
 	Kinds     []CreatedKind // all kinds of those
 	Outboxes  []Outbox
 	Groups    []Group
-	GroupLock string // first key of the advisory locks of consumer groups
 	Settings  []Setting
 	one       bool // it is the view of a single inbox that a function creates
 
@@ -58,6 +59,21 @@ func (e Extension) Parts() bool {
 // Diamonds reports whether a stream table reads something through several paths.
 func (e Extension) Diamonds() bool {
 	return slices.ContainsFunc(e.StreamTables, func(t StreamTable) bool { return t.Diamond })
+}
+
+// Standard is the extension under the names that the files of the runtime have in all repositories.
+func (e Extension) Standard() Extension {
+	e.Extension, e.Schemas = "pgtrickle", Schemas{"pgtrickle", "pgtrickle_internal"}
+	return e
+}
+
+// GroupLock is the first key of the advisory locks of consumer groups, whose numbers are the second.
+func (e Extension) GroupLock() string { return LockKey("sluice consumer groups " + e.SchemaName) }
+
+// LockKey is the first key of advisory locks for a purpose.
+func LockKey(purpose string) string {
+	digest := md5.Sum([]byte(purpose))
+	return fmt.Sprint(int32(binary.BigEndian.Uint32(digest[:4])))
 }
 
 // TickEvery is the time between two ticks as an interval's text.

@@ -1,6 +1,7 @@
 package house
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -37,8 +38,8 @@ func TestReviewedIsInstalled(t *testing.T) {
 			}
 			reviewed, script := rest.String(), extension.Install(generator.Plain)
 			for _, o := range extension.Objects {
-				statement := o.Create(false)
-				if strings.Count(reviewed, statement) != 1 || !strings.Contains(script, statement) {
+				statement := cmp.Or(o.Standard, o.Create(false))
+				if strings.Count(reviewed, statement) != 1 || !strings.Contains(script, o.Create(false)) {
 					t.Errorf("%s is not once in the files and in the script", o.ID())
 				}
 				reviewed = strings.Replace(reviewed, statement, "", 1)

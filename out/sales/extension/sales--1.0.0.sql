@@ -5071,7 +5071,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '603f1be8c922088af912910a516ec079', 'extension');
+values ('sales', '1.0.0', '91bbfc5d27e5519775f56d50d5d9b014', 'extension');
 
 do $do$
 begin
