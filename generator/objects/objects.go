@@ -64,6 +64,7 @@ func (b *builder) all(p *plan.Plan) {
 				b.outboxTriggers(t)
 			}
 		}
+		b.specGroups(p)
 	}
 	b.reads(view)
 	b.streamTables(p)

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -10,14 +11,13 @@ func (b *builder) outboxCatalog(view render.Extension) {
 	b.add("catalog/pgt_outboxes.sql", view)
 	b.add("catalog/pgt_outbox_state.sql", view, dumped)
 	b.add("catalog/pgt_outbox_config.sql", view)
+	b.add("catalog/pgt_outbox_groups.sql", view)
 	b.add("group/pgt_group_no.sql", view, dumped)
 	for _, name := range []string{"pgt_consumer_groups", "pgt_lease_log", "pgt_consumers", "pgt_consumer_claim_check_acks"} {
 		b.add("group/"+name+".sql", view, dumped)
 	}
-	if len(view.TypedOutboxes()) > 0 {
-		b.add("group/pgt_passed_rows.sql", view, dumped)
-		b.add("group/pgt_passed_rows_type.sql", view)
-	}
+	b.add("group/pgt_passed_rows.sql", view, dumped)
+	b.add("group/pgt_passed_rows_type.sql", view)
 	b.add("group/pgt_consumer_dead_letters.sql", view, holds)
 }
 
@@ -47,34 +47,26 @@ func (b *builder) outbox(o render.Outbox) {
 	if o.Made() {
 		b.madeOutbox(o)
 	}
+	b.ownFunctions(o)
 	b.addStatement("row", "pgt_outboxes: "+o.Name, "catalog/pgt_outbox_row.sql", o, "")
 	b.addTask(o.Schemas, o.DrainTask(), outboxSection)
 }
 
+// specGroups adds the rows of the consumer groups that exist from the start.
+func (b *builder) specGroups(p *plan.Plan) {
+	for n, g := range p.View.Groups {
+		b.at = from("consumer group "+g.Name, p.Spec.ConsumerGroups[n].Place)
+		b.addStatement("row", "pgt_outbox_groups: "+g.Name, "catalog/pgt_outbox_group_row.sql", render.SpecGroup{Schemas: p.View.Schemas, Group: g}, "", within(outboxSection))
+	}
+}
+
 // consumerGroups adds the functions of consumer groups and those that all outboxes share.
 func (b *builder) consumerGroups(view render.Extension) {
-	ordered := len(view.OrderedOutboxes()) > 0
 	for _, name := range []string{
-		"outbox/pgt_outbox_ids", "outbox/pgt_outbox_visible", "outbox/pgt_publishers",
+		"outbox/pgt_outbox_ids", "outbox/pgt_outbox_visible", "outbox/pgt_publishers", "outbox/pgt_outbox_next", "outbox/pgt_lanes_seen", "outbox/pgt_lane_waiting",
+		"group/pgt_outbox_name", "group/pgt_lease_heads", "group/pgt_group_state", "outbox/pgt_safe_point", "outbox/pgt_outbox_done",
 	} {
 		b.add(name+".sql", view)
-	}
-	if len(view.TypedOutboxes()) > 0 {
-		b.add("outbox/pgt_outbox_types.sql", view)
-	}
-	if ordered {
-		for _, name := range []string{"pgt_outbox_next", "pgt_lanes_seen", "pgt_lane_next", "pgt_lane_waiting"} {
-			b.add("outbox/"+name+".sql", view)
-		}
-	}
-	for _, name := range []string{"group/pgt_outbox_name", "group/pgt_lease_heads", "group/pgt_group_state"} {
-		b.add(name+".sql", view)
-	}
-	if len(view.SegmentedOutboxes())+len(view.ArchivedOutboxes()) > 0 {
-		b.add("outbox/pgt_safe_point.sql", view)
-	}
-	if len(view.SegmentedOutboxes()) > 0 {
-		b.add("outbox/pgt_outbox_done.sql", view)
 	}
 	for _, o := range view.Outboxes {
 		if o.Segmented() {
@@ -82,41 +74,16 @@ func (b *builder) consumerGroups(view render.Extension) {
 			b.add("outbox/retire.sql", o)
 		}
 	}
-	if len(view.MadeOutboxes()) > 0 {
-		b.add("outbox/enable_outbox.sql", view)
-		b.add("outbox/disable_outbox.sql", view)
-		b.add("outbox/pgt_awaits_ack.sql", view)
-		b.add("group/outbox_rows_consumed.sql", view)
-	}
-	b.add("outbox/pgt_outbox_drain.sql", view)
-	if len(view.EventOutboxes()) > 0 {
-		b.add("outbox/pgt_publication.sql", view)
-		b.add("outbox/outbox_publish.sql", view)
-		b.add("outbox/outbox_publish_many.sql", view)
-	}
-	for _, name := range []string{"outbox_status", "pgt_watch_outboxes"} {
-		b.add("outbox/"+name+".sql", view)
+	for _, name := range []string{
+		"outbox/enable_outbox", "outbox/disable_outbox", "outbox/pgt_awaits_ack", "group/outbox_rows_consumed", "outbox/pgt_outbox_drain",
+		"outbox/pgt_publication", "outbox/outbox_publish", "outbox/outbox_publish_many", "outbox/outbox_status", "outbox/pgt_watch_outboxes",
+	} {
+		b.add(name+".sql", view)
 	}
 	for _, name := range []string{
 		"pgt_group", "pgt_held_groups", "pgt_lock_group", "pgt_count_ids", "pgt_dead_letter", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_again",
-	} {
-		b.add("group/"+name+".sql", view)
-	}
-	if ordered {
-		for _, name := range []string{"pgt_lock_leases", "pgt_give_back_lanes", "pgt_watermark", "pgt_grant_lanes", "pgt_commit_lanes"} {
-			b.add("group/"+name+".sql", view)
-		}
-	}
-	b.add("group/pgt_give_back.sql", view)
-	if len(view.PlainOutboxes()) > 0 {
-		b.add("group/pgt_is_left.sql", view)
-	}
-	if len(view.TypedOutboxes()) > 0 {
-		for _, name := range []string{"pgt_pass_over", "pgt_sort_rows", "pgt_grant_passed"} {
-			b.add("group/"+name+".sql", view)
-		}
-	}
-	for _, name := range []string{
+		"pgt_lock_leases", "pgt_give_back_lanes", "pgt_watermark", "pgt_grant_lanes", "pgt_commit_lanes", "pgt_give_back", "pgt_is_left",
+		"pgt_pass_over", "pgt_sort_rows", "pgt_grant_passed",
 		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_require_lease", "pgt_take_rows", "commit_offset", "ack_rows", "reject_rows", "release_rows", "leave_group", "replay_dead_letters", "discard_group_dead_letters",
 		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group",
 		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
@@ -126,6 +93,21 @@ func (b *builder) consumerGroups(view render.Extension) {
 	}
 	b.add("outbox/pgt_watch_sequences.sql", view)
 	b.addTask(view.Schemas, render.GroupsTask, sharedSection)
+}
+
+// ownFunctions adds those functions of an outbox that name its table.
+func (b *builder) ownFunctions(o render.Outbox) {
+	for _, own := range []struct {
+		name string
+		has  bool
+	}{
+		{"ids", true}, {"visible", true}, {"next", true}, {"rows", true}, {"types", o.Event && o.OrderingKey == ""}, {"hashes", o.OrderingKey != ""},
+		{"lane", o.OrderingKey != ""}, {"publish", o.Event},
+	} {
+		if own.has {
+			b.add("outbox/own_"+own.name+".sql", o)
+		}
+	}
 }
 
 // madeOutbox adds the functions that create, write and drop the outbox of a stream table, and claims the names of the relations that they

@@ -53,10 +53,8 @@ func sharedTables(view render.Extension) (tables []sharedTable) {
 			sharedTable{view.InInternal("pgt_consumers"), "", "all", "", "group_no"},
 			sharedTable{view.In("pgt_consumer_claim_check_acks"), "", "all", "select", "group_name"},
 			sharedTable{view.In("pgt_consumer_dead_letters"), "", "all", "select", "group_name"},
+			sharedTable{view.InInternal("pgt_passed_rows"), "", "all", "select", "group_no"},
 		)
-		if len(view.TypedOutboxes()) > 0 {
-			tables = append(tables, sharedTable{view.InInternal("pgt_passed_rows"), "", "all", "select", "group_no"})
-		}
 	}
 	return append(tables, sharedTable{view.InInternal("pgt_tasks"), "", "select", "select", "task"})
 }

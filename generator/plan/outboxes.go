@@ -28,14 +28,13 @@ func viewOfOutboxes(s *spec.Spec) (outboxes []render.Outbox, groups []render.Gro
 
 func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 	in := func(full string) render.Name { return schemasOf(s).In(spec.DerivedName(full)) }
-	internal := func(full string) render.Name { return schemasOf(s).InInternal(spec.DerivedName(full)) }
 	table := "outbox_" + o.Name
 	v := render.Outbox{
 		Extension: s.Extension.Name, Schemas: schemasOf(s), Path: "outboxes." + o.Name, Name: o.Name, Event: true,
 		Roles:       render.Roles{Producer: o.Roles.Producer, Consumer: o.Roles.Consumer, Monitor: o.Roles.Monitor},
 		OrderingKey: o.OrderingKey, IdlePolicy: spec.IdleAlert,
 		Table: in(table), IDs: in(table + "_ids"), LaneIndex: in(table + "_lane"), CloudEvents: in(table + "_cloudevents"), Debezium: in(table + "_debezium"),
-		Publication: spec.DerivedName(s.Extension.Name + "_" + table),
+		Publication: spec.DerivedName(s.Extension.Name + "_" + table), Prefix: spec.FunctionPrefix(table), TickNotifies: true,
 	}
 	if o.Feed {
 		v.Path, v.Feed = "inboxes."+o.Name+".change_feed", true
@@ -44,7 +43,7 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 		v.Notify = &render.Notify{Schemas: schemasOf(s), Table: v.Table, Trigger: "sluice_notify", Channel: render.OutboxChannel, Payload: v.Table.Name}
 	}
 	if o.OrderingKey != "" {
-		v.MarkFn, v.KeyLock = internal(table+"_mark_key"), keyLock(s, o)
+		v.MarkFn, v.KeyLock = v.OwnFn("mark_key"), keyLock(s, o)
 	}
 	if o.Retention != nil {
 		v.Retention = o.Retention.Interval()
@@ -57,7 +56,7 @@ func viewOfOutbox(s *spec.Spec, o *spec.Outbox) render.Outbox {
 	}
 	if o.SegmentRows != nil {
 		v.SegmentRows, v.SegmentName = fmt.Sprint(*o.SegmentRows), spec.SegmentName(table)
-		v.Default, v.SegmentFn, v.RetireFn = in(table+"_default"), internal(table+"_segment"), internal(table+"_retire")
+		v.Default, v.SegmentFn, v.RetireFn = in(table+"_default"), v.OwnFn("segment"), v.OwnFn("retire")
 	}
 	return v
 }

@@ -34,7 +34,6 @@ func Of(s *spec.Spec, names *Lineage, errs *diag.List) *Plan {
 	}
 	view := viewOf(s, compiled)
 	view.Plan = streamTables(s, compiled, names)
-	view.EnablesOutboxes = s.CreatesOutboxes()
 	if s.CreatesStreamTables() {
 		view.FromSQLTable = streamTableFromSQL(s)
 	}

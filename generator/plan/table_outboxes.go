@@ -15,7 +15,7 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 	if of.Outbox == nil && (t.Immediate || !p.spec.CreatesOutboxes()) || t.Shape.Name != "" || t.Limited() {
 		return nil
 	}
-	names, base := p.outboxNames[n], "outbox_"+p.base(of)
+	names := p.outboxNames[n]
 	o := &render.Outbox{
 		Consumers: given(p.spec.Roles.Consumer), Monitors: given(p.spec.Roles.Monitor),
 		Extension: t.Extension, Schemas: t.Schemas, Path: t.Path, Name: t.ID(),
@@ -23,12 +23,13 @@ func (p *planner) outbox(n int, t *render.StreamTable) *render.Outbox {
 		OnFullRefresh: spec.FullRefreshDelta, IdlePolicy: spec.IdleAlert,
 		Table: t.In(names.Table), DeltaRows: t.In(names.DeltaRows), Latest: t.In(names.Latest), IDs: t.In(names.IDs), Pending: t.InInternal(names.Pending),
 		Shown: t.Table, Rows: t.Rows, State: t.State, SearchPath: t.OwnPath,
-		MakeFn: p.in(base + "_make"), UnmakeFn: p.in(base + "_unmake"), PublishFn: p.in(base + "_tell"), FlushFn: p.in(base + "_flush"),
+		Prefix: spec.FunctionPrefix("table_outbox_" + p.base(of)), TickNotifies: t.Immediate || t.EffectiveMode == spec.RefreshAtCommit,
 	}
+	o.MakeFn, o.UnmakeFn, o.PublishFn, o.FlushFn = o.OwnFn("make"), o.OwnFn("unmake"), o.OwnFn("tell"), o.OwnFn("flush")
 	if o.Immediate {
 		for _, event := range []string{"insert", "update", "delete", "truncate"} {
 			o.Changed = append(o.Changed, render.Changed{
-				Event: event, Trigger: spec.DerivedName(t.Extension + "_outbox_" + event), Fn: p.in(base + "_" + event),
+				Event: event, Trigger: spec.DerivedName(t.Extension + "_outbox_" + event), Fn: o.OwnFn(event),
 			})
 		}
 	}

@@ -36,7 +36,6 @@ type Plan struct {
 	MaintenanceGroups []MaintenanceGroup // of stream tables in immediate mode
 	TurnLock          string             // the first key of the advisory locks that are turns; empty where none are taken
 	Reads             []Read             // all relations that stream tables read
-	EnablesOutboxes   bool               // functions give stream tables outboxes at run time
 	FromSQLTable      *StreamTable       // stands for stream tables that functions create at run time; nil if none do
 }
 
@@ -126,6 +125,9 @@ type SpecRow struct {
 // SpecRows are what the spec says of the whole.
 func (e Extension) SpecRows() []SpecRow {
 	rows := []SpecRow{{e.Schemas, "modules", "{" + strings.Join(e.Modules(), ",") + "}"}, {e.Schemas, "schedule", e.TickEvery()}}
+	if e.OwnReaders() {
+		rows = append(rows, SpecRow{e.Schemas, "own_readers", "true"})
+	}
 	for _, s := range e.Settings {
 		if s.Value != s.Default {
 			rows = append(rows, SpecRow{e.Schemas, s.Name, s.Value})

@@ -2,8 +2,6 @@ package render
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -46,6 +44,8 @@ type Outbox struct {
 	FlushFn                                               Name // in immediate mode
 	Changed                                               []Changed
 	Publication                                           string
+	Prefix                                                string // begins the names of its own functions
+	TickNotifies                                          bool   // of new rows, rather than what writes them
 	Default                                               Name   // what lies beyond the segments; of an outbox that has these, as what follows
 	SegmentName                                           string // begins their names
 	SegmentFn, RetireFn                                   Name
@@ -94,9 +94,10 @@ type Group struct {
 	MaxAttempts         string // number or null
 }
 
-// GroupsOf are the groups of an outbox that exist from the start.
-func (e Extension) GroupsOf(outbox string) []Group {
-	return slices.DeleteFunc(slices.Clone(e.Groups), func(g Group) bool { return g.Outbox != outbox })
+// SpecGroup is a consumer group with the schemas of its extension.
+type SpecGroup struct {
+	Schemas
+	Group
 }
 
 // Made reports that the outbox is made and dropped at run time.
@@ -138,10 +139,26 @@ func (o Outbox) HashOf(a string) string {
 	return fmt.Sprintf("pg_catalog.hashtextextended(coalesce(%s, ''), 0)", column)
 }
 
-// LaneOf is the lane of row a, 1 to Lanes: the hash of its key.
-func (o Outbox) LaneOf(a string) string {
-	return fmt.Sprintf("(1 + (%s & %d))::smallint", o.HashOf(a), Lanes-1)
+// Lane is the lane of the rows of an index: the hash of their key.
+func (o Outbox) Lane() string { return laneOf(o.HashOf(""), "+", "&") }
+
+// LaneOf is the lane of row a, 1 to Lanes, whatever the search_path.
+func (o Outbox) LaneOf(a string) string { return LaneOf(o.HashOf(a)) }
+
+// LaneOf is the lane of a key's hash.
+func LaneOf(hash string) string {
+	return laneOf(hash, "operator(pg_catalog.+)", "operator(pg_catalog.&)")
 }
+
+// LaneOf is the function of the same name.
+func (e Extension) LaneOf(hash string) string { return LaneOf(hash) }
+
+func laneOf(hash, plus, and string) string {
+	return fmt.Sprintf("(1 %s (%s %s %d))::smallint", plus, hash, and, Lanes-1)
+}
+
+// OwnFn is a function that names the outbox's table. What all outboxes share calls it by the prefix in the outbox's row.
+func (o Outbox) OwnFn(does string) Name { return o.InInternal(o.Prefix + "_" + does) }
 
 // A publisher marks a key by two of many locks, by other bits of its hash than make the lane. So it takes few, however many keys it publishes, and
 // yet another key seldom has both.
@@ -174,37 +191,6 @@ func (e Extension) EventOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.Event })
 }
 
-// OrderedOutboxes are those that keep the order of each key.
-func (e Extension) OrderedOutboxes() []Outbox {
-	return e.outboxes(func(o Outbox) bool { return o.OrderingKey != "" })
-}
-
-// SegmentedOutboxes are those that are partitioned by ranges of ids.
-func (e Extension) SegmentedOutboxes() []Outbox { return e.outboxes(Outbox.Segmented) }
-
-// ArchivedOutboxes are those whose rows are archived if nobody consumes them.
-func (e Extension) ArchivedOutboxes() []Outbox {
-	return e.outboxes(func(o Outbox) bool { return o.Archive.Name != "" })
-}
-
-// EvictingOutboxes are those whose groups start at the end again if no consumer is active.
-func (e Extension) EvictingOutboxes() []Outbox {
-	return e.outboxes(func(o Outbox) bool { return o.IdlePolicy == "evict" })
-}
-
-// PlainOutboxes are those that do not.
-func (e Extension) PlainOutboxes() []Outbox {
-	return e.outboxes(func(o Outbox) bool { return o.OrderingKey == "" })
-}
-
-// TypedOutboxes are those of events that are polled by event type, too.
-func (e Extension) TypedOutboxes() []Outbox {
-	return e.outboxes(func(o Outbox) bool { return o.Event && o.OrderingKey == "" })
-}
-
-// TakesTypes is the condition that an outbox is polled by event type, too.
-func (e Extension) TakesTypes(outbox string) string { return isOneOf(outbox, e.TypedOutboxes()) }
-
 // RefreshesInSteps reports whether a refresh in full is more than a call of the recompute function.
 func (e Extension) RefreshesInSteps() bool {
 	return e.AnyDeferred() && (e.Counts() || e.AnyKeys() || len(e.MadeOutboxes()) > 0)
@@ -225,30 +211,8 @@ func (e Extension) outboxes(are func(Outbox) bool) []Outbox {
 	return some
 }
 
-// EventOutboxNames lists those that applications publish to, in spec order.
-func (e Extension) EventOutboxNames() []string {
-	var names []string
-	for _, o := range e.EventOutboxes() {
-		names = append(names, o.Name)
-	}
-	return names
-}
-
 // Lanes is how many lanes ordered outboxes have.
 func (e Extension) Lanes() int { return Lanes }
-
-// IsOrdered is the condition that an outbox keeps the order of each key.
-func (e Extension) IsOrdered(outbox string) string {
-	return isOneOf(outbox, e.OrderedOutboxes())
-}
-
-func isOneOf(outbox string, some []Outbox) string {
-	var names []string
-	for _, o := range some {
-		names = append(names, sqltext.Literal(o.Name))
-	}
-	return outbox + " operator(pg_catalog.=) any (array[" + strings.Join(names, ", ") + "])"
-}
 
 // GroupsTask is the task of tick that looks after consumer groups and outboxes.
 const GroupsTask = "consumer groups"

@@ -55,6 +55,17 @@ func SegmentName(table string) string {
 	return cutName(name, MaxNameBytes-segmentDigits-digestDigits-1, name) + "_"
 }
 
+// longestSuffix is the longest one of an outbox's own functions: _mark_key.
+const longestSuffix = 9
+
+// FunctionPrefix shortens what the names of an outbox's own functions begin with, so that each has room for its suffix.
+func FunctionPrefix(name string) string {
+	if len(name) <= MaxNameBytes-longestSuffix {
+		return name
+	}
+	return cutName(name, MaxNameBytes-longestSuffix-digestDigits, name)
+}
+
 // Name is a relation's name. Both parts are verbatim, neither folded to lower case nor quoted.
 type Name struct {
 	Schema, Name string

@@ -87,11 +87,179 @@ select e.id, coalesce(e.headers ->> 'aggregatetype', 'account_events') as aggreg
 from events.outbox_account_events e;
 comment on view events.outbox_account_events_debezium is 'The events of outbox account_events for Debezium. (Sluice: events in events)';
 
+-- The last id drawn for outbox account_events, 0 if none; its last visible id; and when the first row above an id was published.
+-- Reads events.outbox_account_events, events.outbox_account_events_ids.
+-- From outboxes.account_events in the spec.
+create function events_internal.outbox_account_events_ids(p_above bigint, out drawn_id bigint, out last_id bigint, out next_at timestamptz)
+    language plpgsql
+    stable
+as $function$
+begin
+    select case when s.is_called then s.last_value else 0 end,
+           (select pg_catalog.max(e.id) from events.outbox_account_events e),
+           (select e.created_at from events.outbox_account_events e where e.id operator(pg_catalog.>) p_above order by e.id limit 1)
+    into drawn_id, last_id, next_at
+    from events.outbox_account_events_ids s;
+end;
+$function$;
+
+-- The ids among p_ids that outbox account_events shows, the first p_limit; null if none.
+-- Reads events.outbox_account_events.
+-- From outboxes.account_events in the spec.
+create function events_internal.outbox_account_events_visible(p_ids int8multirange, p_limit integer)
+    returns int8multirange
+    language plpgsql
+    stable
+as $function$
+begin
+    return (
+        select pg_catalog.range_agg(pg_catalog.int8range(s.id, s.id, '[]'))
+        from (
+            select e.id
+            from pg_catalog.unnest(p_ids) r
+            cross join lateral (
+                select o.id -- alone: that is all that those may see who may not read what is published
+                from events.outbox_account_events o
+                where o.id operator(pg_catalog.>=) pg_catalog.lower(r) and o.id operator(pg_catalog.<) pg_catalog.upper(r)
+                order by o.id
+                limit pg_catalog.upper(r) operator(pg_catalog.-) pg_catalog.lower(r)
+            ) e
+            limit p_limit
+        ) s
+    );
+end;
+$function$;
+
+-- The last of the next rows of outbox account_events after an id, p_limit at most, and their number.
+-- Reads events.outbox_account_events.
+-- From outboxes.account_events in the spec.
+create function events_internal.outbox_account_events_next(p_after bigint, p_limit integer, out last_id bigint, out row_count bigint)
+    language plpgsql
+    stable
+as $function$
+begin
+    select pg_catalog.max(s.id), pg_catalog.count(*) into last_id, row_count
+    from (select e.id from events.outbox_account_events e where e.id operator(pg_catalog.>) p_after order by e.id limit p_limit) s;
+end;
+$function$;
+
+-- The rows of outbox account_events that a poll was granted: all after one id and up to another, or those of several sets, each with its
+-- attempts.
+-- Reads events.outbox_account_events.
+-- From outboxes.account_events in the spec.
+create function events_internal.outbox_account_events_rows(
+    p_after bigint, p_upto bigint, p_ids int8multirange[], p_attempts integer[], p_lease_id bigint
+)
+    returns table (
+        id bigint, created_at timestamptz, event_type text, aggregate_id text, headers jsonb, inserted_count integer,
+        deleted_count integer, is_claim_check boolean, payload jsonb, attempts integer, lease_id bigint
+    )
+    language plpgsql
+    stable
+as $function$
+begin
+    if p_upto is not null then -- in one range and in order: a third less for the server to do
+        return query
+        select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean,
+           e.payload, p_attempts[1], p_lease_id
+        from events.outbox_account_events e
+        where e.id operator(pg_catalog.>) p_after and e.id operator(pg_catalog.<=) p_upto
+        order by e.id;
+        return;
+    end if;
+    return query
+    select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean,
+           e.payload, l.attempts, p_lease_id
+    from rows from (pg_catalog.unnest(p_ids), pg_catalog.unnest(p_attempts)) l (ids, attempts)
+    cross join lateral pg_catalog.unnest(l.ids) r
+    cross join lateral (
+        select o.*
+        from events.outbox_account_events o
+        where o.id operator(pg_catalog.>=) pg_catalog.lower(r) and o.id operator(pg_catalog.<) pg_catalog.upper(r)
+        order by o.id
+        limit pg_catalog.upper(r) operator(pg_catalog.-) pg_catalog.lower(r)
+    ) e
+    order by e.id;
+end;
+$function$;
+
+-- The ids among p_ids that outbox account_events shows, and the hashes of their keys.
+-- Reads events.outbox_account_events.
+-- From outboxes.account_events in the spec.
+create function events_internal.outbox_account_events_hashes(p_ids int8multirange, out ids bigint[], out hashes bigint[])
+    language plpgsql
+    stable -- so all is of the caller's snapshot: a row that is seen is seen with all that came before it under the same lock
+as $function$
+begin
+    select coalesce(pg_catalog.array_agg(e.id), '{}'),
+           coalesce(pg_catalog.array_agg(pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0)), '{}')
+    into ids, hashes
+    from pg_catalog.unnest(p_ids) r
+    cross join lateral (
+        select o.*
+        from events.outbox_account_events o
+        where o.id operator(pg_catalog.>=) pg_catalog.lower(r) and o.id operator(pg_catalog.<) pg_catalog.upper(r)
+        order by o.id
+        limit pg_catalog.upper(r) operator(pg_catalog.-) pg_catalog.lower(r)
+    ) e;
+end;
+$function$;
+
+-- The next ids of one lane of outbox account_events, p_limit at most, after one and up to another, without p_apart; null if there are none.
+-- Reads events.outbox_account_events.
+-- From outboxes.account_events in the spec.
+create function events_internal.outbox_account_events_lane(
+    p_lane smallint, p_after bigint, p_upto bigint, p_limit integer, p_apart int8multirange[]
+)
+    returns int8multirange
+    language plpgsql
+    stable
+as $function$
+begin
+    return (
+        select pg_catalog.range_agg(pg_catalog.int8range(s.id, s.id, '[]'))
+        from (
+            select e.id
+            from events.outbox_account_events e
+            -- The index of lanes, whatever is known of it.
+            where ((1 operator(pg_catalog.+) (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) operator(pg_catalog.&)
+                15))::smallint, e.id) operator(pg_catalog.>) (p_lane, p_after)
+              and ((1 operator(pg_catalog.+) (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) operator(pg_catalog.&)
+                  15))::smallint, e.id) operator(pg_catalog.<=) (p_lane, p_upto)
+              and e.id operator(pg_catalog.>) p_after and e.id operator(pg_catalog.<=) p_upto
+              and (p_apart is null or not exists (select from pg_catalog.unnest(p_apart) a (ids) where a.ids operator(pg_catalog.@>) e.id))
+            order by (1 operator(pg_catalog.+) (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) operator(pg_catalog.&)
+                15))::smallint, e.id
+            limit p_limit
+        ) s
+    );
+end;
+$function$;
+
+-- Publishes an event to outbox account_events. Returns its id.
+-- Writes events.outbox_account_events.
+-- From outboxes.account_events in the spec.
+create function events_internal.outbox_account_events_publish(p_event_type text, p_payload jsonb, p_aggregate_id text, p_headers jsonb)
+    returns bigint
+    language plpgsql
+as $function$
+declare
+    v_id bigint;
+begin
+    insert into events.outbox_account_events (event_type, aggregate_id, payload, headers)
+    values (p_event_type, p_aggregate_id, p_payload, p_headers)
+    returning id into v_id;
+    return v_id;
+end;
+$function$;
+
 insert into events_internal.pgt_outboxes (
     outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
-    ordering_key, retention, inline_threshold_rows, on_full_refresh, idle_after, idle_policy
+    ordering_key, retention, inline_threshold_rows, on_full_refresh, idle_after, idle_policy,
+    function_prefix, publication, asked, key_lock, default_table_name, archive_table_name, tick_notifies
 ) values (
     'account_events', 'event', null, null, null, false, 'events', 'outbox_account_events', null, null,
-    'aggregate_id', null, null, null, interval '168 hours', 'archive'
+    'aggregate_id', null, null, null, interval '168 hours', 'archive',
+    'outbox_account_events', 'events_outbox_account_events', true, 667657102, null, 'outbox_account_events_archive', true
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox account_events');

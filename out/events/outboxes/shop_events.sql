@@ -37,11 +37,149 @@ select e.id, coalesce(e.headers ->> 'aggregatetype', 'shop_events') as aggregate
 from events.outbox_shop_events e;
 comment on view events.outbox_shop_events_debezium is 'The events of outbox shop_events for Debezium. (Sluice: events in events)';
 
+-- The last id drawn for outbox shop_events, 0 if none; its last visible id; and when the first row above an id was published.
+-- Reads events.outbox_shop_events, events.outbox_shop_events_ids.
+-- From outboxes.shop_events in the spec.
+create function events_internal.outbox_shop_events_ids(p_above bigint, out drawn_id bigint, out last_id bigint, out next_at timestamptz)
+    language plpgsql
+    stable
+as $function$
+begin
+    select case when s.is_called then s.last_value else 0 end,
+           (select pg_catalog.max(e.id) from events.outbox_shop_events e),
+           (select e.created_at from events.outbox_shop_events e where e.id operator(pg_catalog.>) p_above order by e.id limit 1)
+    into drawn_id, last_id, next_at
+    from events.outbox_shop_events_ids s;
+end;
+$function$;
+
+-- The ids among p_ids that outbox shop_events shows, the first p_limit; null if none.
+-- Reads events.outbox_shop_events.
+-- From outboxes.shop_events in the spec.
+create function events_internal.outbox_shop_events_visible(p_ids int8multirange, p_limit integer)
+    returns int8multirange
+    language plpgsql
+    stable
+as $function$
+begin
+    return (
+        select pg_catalog.range_agg(pg_catalog.int8range(s.id, s.id, '[]'))
+        from (
+            select e.id
+            from pg_catalog.unnest(p_ids) r
+            cross join lateral (
+                select o.id -- alone: that is all that those may see who may not read what is published
+                from events.outbox_shop_events o
+                where o.id operator(pg_catalog.>=) pg_catalog.lower(r) and o.id operator(pg_catalog.<) pg_catalog.upper(r)
+                order by o.id
+                limit pg_catalog.upper(r) operator(pg_catalog.-) pg_catalog.lower(r)
+            ) e
+            limit p_limit
+        ) s
+    );
+end;
+$function$;
+
+-- The last of the next rows of outbox shop_events after an id, p_limit at most, and their number.
+-- Reads events.outbox_shop_events.
+-- From outboxes.shop_events in the spec.
+create function events_internal.outbox_shop_events_next(p_after bigint, p_limit integer, out last_id bigint, out row_count bigint)
+    language plpgsql
+    stable
+as $function$
+begin
+    select pg_catalog.max(s.id), pg_catalog.count(*) into last_id, row_count
+    from (select e.id from events.outbox_shop_events e where e.id operator(pg_catalog.>) p_after order by e.id limit p_limit) s;
+end;
+$function$;
+
+-- The rows of outbox shop_events that a poll was granted: all after one id and up to another, or those of several sets, each with its
+-- attempts.
+-- Reads events.outbox_shop_events.
+-- From outboxes.shop_events in the spec.
+create function events_internal.outbox_shop_events_rows(
+    p_after bigint, p_upto bigint, p_ids int8multirange[], p_attempts integer[], p_lease_id bigint
+)
+    returns table (
+        id bigint, created_at timestamptz, event_type text, aggregate_id text, headers jsonb, inserted_count integer,
+        deleted_count integer, is_claim_check boolean, payload jsonb, attempts integer, lease_id bigint
+    )
+    language plpgsql
+    stable
+as $function$
+begin
+    if p_upto is not null then -- in one range and in order: a third less for the server to do
+        return query
+        select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean,
+           e.payload, p_attempts[1], p_lease_id
+        from events.outbox_shop_events e
+        where e.id operator(pg_catalog.>) p_after and e.id operator(pg_catalog.<=) p_upto
+        order by e.id;
+        return;
+    end if;
+    return query
+    select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean,
+           e.payload, l.attempts, p_lease_id
+    from rows from (pg_catalog.unnest(p_ids), pg_catalog.unnest(p_attempts)) l (ids, attempts)
+    cross join lateral pg_catalog.unnest(l.ids) r
+    cross join lateral (
+        select o.*
+        from events.outbox_shop_events o
+        where o.id operator(pg_catalog.>=) pg_catalog.lower(r) and o.id operator(pg_catalog.<) pg_catalog.upper(r)
+        order by o.id
+        limit pg_catalog.upper(r) operator(pg_catalog.-) pg_catalog.lower(r)
+    ) e
+    order by e.id;
+end;
+$function$;
+
+-- The ids among p_ids that outbox shop_events shows, by event type.
+-- Reads events.outbox_shop_events.
+-- From outboxes.shop_events in the spec.
+create function events_internal.outbox_shop_events_types(p_ids int8multirange)
+    returns table (event_type text, ids int8multirange, row_count bigint)
+    language plpgsql
+    stable
+as $function$
+begin
+    return query
+    select e.event_type, pg_catalog.range_agg(pg_catalog.int8range(e.id, e.id, '[]')), pg_catalog.count(*)
+    from pg_catalog.unnest(p_ids) r
+    cross join lateral (
+        select o.*
+        from events.outbox_shop_events o
+        where o.id operator(pg_catalog.>=) pg_catalog.lower(r) and o.id operator(pg_catalog.<) pg_catalog.upper(r)
+        order by o.id
+        limit pg_catalog.upper(r) operator(pg_catalog.-) pg_catalog.lower(r)
+    ) e
+    group by e.event_type;
+end;
+$function$;
+
+-- Publishes an event to outbox shop_events. Returns its id.
+-- Writes events.outbox_shop_events.
+-- From outboxes.shop_events in the spec.
+create function events_internal.outbox_shop_events_publish(p_event_type text, p_payload jsonb, p_aggregate_id text, p_headers jsonb)
+    returns bigint
+    language plpgsql
+as $function$
+declare
+    v_id bigint;
+begin
+    insert into events.outbox_shop_events (event_type, aggregate_id, payload, headers)
+    values (p_event_type, p_aggregate_id, p_payload, p_headers)
+    returning id into v_id;
+    return v_id;
+end;
+$function$;
+
 insert into events_internal.pgt_outboxes (
     outbox_name, kind, stream_table, pgt_name, pgt_id, immediate, outbox_schema, outbox_table_name, delta_rows_table_name, latest_view_name,
-    ordering_key, retention, inline_threshold_rows, on_full_refresh, idle_after, idle_policy
+    ordering_key, retention, inline_threshold_rows, on_full_refresh, idle_after, idle_policy,
+    function_prefix, publication, asked, key_lock, default_table_name, archive_table_name, tick_notifies
 ) values (
     'shop_events', 'event', null, null, null, false, 'events', 'outbox_shop_events', null, null,
-    null, interval '24 hours', null, null, null, 'alert'
+    null, interval '24 hours', null, null, null, 'alert',
+    'outbox_shop_events', 'events_outbox_shop_events', true, null, null, null, true
 );
 insert into events_internal.pgt_tasks (task) values ('retention of outbox shop_events');

@@ -17,7 +17,14 @@ create table pgtrickle_internal.pgt_outboxes (
     inline_threshold_rows integer,
     on_full_refresh       text,
     idle_after            interval,
-    idle_policy           text not null default 'alert' check (idle_policy in ('alert', 'archive', 'evict'))
+    idle_policy           text not null default 'alert' check (idle_policy in ('alert', 'archive', 'evict')),
+    function_prefix       name,    -- begins the names of its own functions: _ids, _visible, _next, _rows, and those that its kind has
+    publication           name,
+    asked                 boolean not null default true, -- for from the start, rather than enabled at run time
+    key_lock              integer, -- first key of the advisory locks that mark keys of an ordered outbox
+    default_table_name    name,    -- of one with segments: what lies beyond them
+    archive_table_name    name,
+    tick_notifies         boolean not null default false -- of new rows; refreshes notify of theirs
 );
 
 -- The enabled outboxes, one row each.
@@ -46,15 +53,28 @@ create table pgtrickle_internal.pgt_outbox_state (
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
 -- The enabled outboxes of the extension.
-create view pgtrickle.pgt_outbox_config as
+create view pgtrickle.pgt_outbox_config with (security_barrier) as
 select o.outbox_name, o.kind, o.stream_table, o.pgt_name, o.pgt_id, o.immediate, o.outbox_schema, o.outbox_table_name,
        o.delta_rows_table_name, o.latest_view_name, o.ordering_key, s.enabled_at,
        coalesce(make_interval(hours => s.retention_hours), o.retention) as retention, -- null: setting outbox_retention_hours
        o.inline_threshold_rows, o.on_full_refresh, o.idle_after, o.idle_policy, s.advanced_at, s.advanced_from, s.advanced_to,
        s.came_late, s.seen_id, s.last_drained_at, s.last_drained_count
 from pgtrickle_internal.pgt_outboxes o
-join pgtrickle_internal.pgt_outbox_state s on s.outbox_name = o.outbox_name;
+join pgtrickle_internal.pgt_outbox_state s on s.outbox_name = o.outbox_name
+where (not exists (select from pgtrickle_internal.pgt_spec s where s.name = 'own_readers') or (
+    select has_column_privilege(to_regclass(format('%I.%I', r.outbox_schema, r.outbox_table_name)), 'created_at', 'select')
+    from pgtrickle_internal.pgt_outboxes r
+    where r.outbox_name = o.outbox_name
+));
 comment on view pgtrickle.pgt_outbox_config is 'The enabled outboxes of the extension. (Sluice: pgtrickle in pgtrickle)';
+
+-- The consumer groups of the spec, one row each: attach() and enable_outbox create those that are missing.
+create table pgtrickle_internal.pgt_outbox_groups (
+    group_name        text not null primary key,
+    outbox_name       text not null,
+    auto_offset_reset text not null,
+    max_attempts      integer
+);
 
 -- Numbers of consumer groups.
 create sequence pgtrickle_internal.pgt_group_no as integer;
@@ -168,24 +188,15 @@ create function pgtrickle_internal.pgt_outbox_ids(
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_own name := (select o.function_prefix from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_outbox);
 begin
     drawn_id := 0;
-    case p_outbox
-        when 'shop_events' then
-            select case when s.is_called then s.last_value else 0 end,
-                   (select max(e.id) from events.outbox_shop_events e),
-                   (select e.created_at from events.outbox_shop_events e where e.id > p_above order by e.id limit 1)
-            into drawn_id, last_id, next_at
-            from events.outbox_shop_events_ids s;
-        when 'account_events' then
-            select case when s.is_called then s.last_value else 0 end,
-                   (select max(e.id) from events.outbox_account_events e),
-                   (select e.created_at from events.outbox_account_events e where e.id > p_above order by e.id limit 1)
-            into drawn_id, last_id, next_at
-            from events.outbox_account_events_ids s;
-        else
-            null;
-    end case;
+    if v_own is not null then
+        execute format('select * from %I.%I($1)', 'pgtrickle_internal', v_own || '_ids')
+        into drawn_id, last_id, next_at
+        using p_above;
+    end if;
 end;
 $function$;
 
@@ -196,37 +207,16 @@ create function pgtrickle_internal.pgt_outbox_visible(p_outbox text, p_ids int8m
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_own name := (select o.function_prefix from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_outbox);
+    v_ids int8multirange;
 begin
-    case p_outbox
-        when 'shop_events' then
-            return (
-                select range_agg(int8range(s.id, s.id, '[]'))
-                from (
-                    select e.id
-                    from unnest(p_ids) r
-                    cross join lateral (
-                        select o.id from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit
-                            upper(r) - lower(r)
-                    ) e
-                    limit p_limit
-                ) s
-            );
-        when 'account_events' then
-            return (
-                select range_agg(int8range(s.id, s.id, '[]'))
-                from (
-                    select e.id
-                    from unnest(p_ids) r
-                    cross join lateral (
-                        select o.id from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit
-                            upper(r) - lower(r)
-                    ) e
-                    limit p_limit
-                ) s
-            );
-        else
-            return null;
-    end case;
+    if v_own is not null then
+        execute format('select * from %I.%I($1, $2)', 'pgtrickle_internal', v_own || '_visible')
+        into v_ids
+        using p_ids, p_limit;
+    end if;
+    return v_ids;
 end;
 $function$;
 
@@ -239,23 +229,18 @@ create function pgtrickle_internal.pgt_publishers(p_outbox text)
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_tables oid[] := case p_outbox
-        when 'shop_events' then array[to_regclass('events.outbox_shop_events')::oid]
-        when 'account_events' then array[to_regclass('events.outbox_account_events')::oid]
-    end;
     v_next   bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
-    v_keys   oid := case p_outbox
-        when 'account_events' then 667657102::oid
-    end;
+    v_tables oid[];
+    v_ids    regclass;
+    v_keys   oid;
 begin
-    if exists (
-        select
-        from pg_sequence q
-        where q.seqcache > 1 and q.seqrelid = case p_outbox
-            when 'shop_events' then to_regclass('events.outbox_shop_events_ids')
-            when 'account_events' then to_regclass('events.outbox_account_events_ids')
-        end
-    ) then
+    select array(select p.relid::oid from pg_partition_tree(t.id) p) || t.id::oid, pg_get_serial_sequence(t.id::text, 'id')::regclass,
+        o.key_lock::oid
+    into v_tables, v_ids, v_keys
+    from pgtrickle_internal.pgt_outboxes o
+    cross join lateral (select to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)) as id) t
+    where o.outbox_name = p_outbox;
+    if exists (select from pg_sequence q where q.seqcache > 1 and q.seqrelid = v_ids) then
         vxid := 'cache';
         return next;
     end if;
@@ -290,28 +275,6 @@ begin
 end;
 $function$;
 
--- The ids among p_ids that an outbox of events shows, by event type. Reads the outbox.
-create function pgtrickle_internal.pgt_outbox_types(p_outbox text, p_ids int8multirange)
-    returns table (event_type text, ids int8multirange, row_count bigint)
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    case p_outbox
-        when 'shop_events' then
-            return query
-            select e.event_type, range_agg(int8range(e.id, e.id, '[]')), count(*)
-            from unnest(p_ids) r
-            cross join lateral (
-                select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
-                    lower(r)
-            ) e
-            group by e.event_type;
-    end case;
-end;
-$function$;
-
 -- The last of the next rows of an ordered outbox after an id, p_limit at most, and their number. Reads the outbox.
 -- Fails for others: a poll that began before an upgrade took the order away must not move the group.
 create function pgtrickle_internal.pgt_outbox_next(p_outbox text, p_after bigint, p_limit integer, out last_id bigint, out row_count bigint)
@@ -319,13 +282,15 @@ create function pgtrickle_internal.pgt_outbox_next(p_outbox text, p_after bigint
     stable
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_own name;
 begin
-    case p_outbox
-        when 'account_events' then
-            select max(s.id), count(*)
-            into last_id, row_count
-            from (select e.id from events.outbox_account_events e where e.id > p_after order by e.id limit p_limit) s;
-    end case;
+    select o.function_prefix into strict v_own
+    from pgtrickle_internal.pgt_outboxes o
+    where o.outbox_name = p_outbox and o.ordering_key is not null;
+    execute format('select * from %I.%I($1, $2)', 'pgtrickle_internal', v_own || '_next')
+    into last_id, row_count
+    using p_after, p_limit;
 end;
 $function$;
 
@@ -340,6 +305,7 @@ create function pgtrickle_internal.pgt_lanes_seen(
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
+    v_own name := (select o.function_prefix from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_group.outbox_name);
     v_ids int8multirange;
 begin
     snapshot := pg_current_snapshot();
@@ -350,48 +316,9 @@ begin
     where l.group_no = p_group.group_no and l.lane = 0 and l.no >= p_floor_no and l.state in ('gap', 'held')
       and (l.xids is null or exists (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))));
     v_ids := int8multirange(int8range(p_after, p_upto, '(]')) + coalesce(v_ids, '{}');
-    case p_group.outbox_name
-        when 'account_events' then
-            select coalesce(array_agg(e.id), '{}'), coalesce(array_agg(pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0)), '{}')
-            into ids, hashes
-            from unnest(v_ids) r
-            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
-                limit upper(r) - lower(r)) e;
-    end case;
-end;
-$function$;
-
--- The next ids of one lane of an ordered outbox, p_limit at most, after one and up to another, without p_apart; null if there are none.
--- Reads the outbox.
-create function pgtrickle_internal.pgt_lane_next(p_outbox text, p_lane smallint, p_after bigint, p_upto bigint, p_limit integer, p_apart
-    int8multirange[])
-    returns int8multirange
-    language plpgsql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_ids int8multirange;
-begin
-    case p_outbox
-        when 'account_events' then
-            select range_agg(int8range(s.id, s.id, '[]'))
-            into v_ids
-            from (
-                select e.id
-                from events.outbox_account_events e
-                -- the index of lanes, whatever is known of it
-                where ((1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and
-                    ((1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto)
-                  and e.id > p_after and e.id <= p_upto and
-                      (p_apart is null or not exists (select from unnest(p_apart) a (ids) where a.ids @> e.id))
-                order by (1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
-                limit p_limit
-            ) s;
-        else
-            null; -- the planner may call it before a condition that the outbox is ordered
-    end case;
-    return v_ids;
+    execute format('select * from %I.%I($1)', 'pgtrickle_internal', v_own || '_hashes')
+    into ids, hashes
+    using v_ids;
 end;
 $function$;
 
@@ -404,33 +331,24 @@ create function pgtrickle_internal.pgt_lane_waiting(
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_last bigint;
+    v_own name := (select o.function_prefix from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_outbox and o.ordering_key is not
+        null);
+    v_ids int8multirange;
 begin
-    case p_outbox
-        when 'account_events' then
-            select min(s.id), max(s.id), count(*)
-            into next_id, v_last, waiting
-            from (
-                select e.id
-                from events.outbox_account_events e
-                -- the index of lanes, whatever is known of it
-                where ((1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) > (p_lane, p_after) and
-                    ((1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id) <= (p_lane, p_upto)
-                  and e.id > p_after and e.id <= p_upto and
-                      (p_apart is null or not exists (select from unnest(p_apart) a (ids) where a.ids @> e.id))
-                order by (1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint, e.id
-                limit 1000
-            ) s;
-        else
-            null; -- the planner may call it before a condition that the outbox is ordered
-    end case;
+    if v_own is not null then -- the planner may call it before a condition that the outbox is ordered
+        execute format('select * from %I.%I($1, $2, $3, 1000, $4)', 'pgtrickle_internal', v_own || '_lane')
+        into v_ids
+        using p_lane, p_after, p_upto, p_apart;
+    end if;
+    next_id := lower(v_ids);
+    waiting := pgtrickle_internal.pgt_count_ids(v_ids);
     if waiting = 1000 then
-        waiting := waiting * (p_upto - next_id + 1) / (v_last - next_id + 1);
+        waiting := waiting * (p_upto - next_id + 1) / (upper(v_ids) - next_id);
     end if;
 end;
 $function$;
 
--- The enabled outbox of this name or table name.
+-- The enabled outbox of this name, table name, or stream table name with or without schema.
 -- Reads pgt_outbox_config.
 create function pgtrickle_internal.pgt_outbox_name(p_outbox text)
     returns text
@@ -442,14 +360,19 @@ declare
     v_names text[] := array(
         select c.outbox_name
         from pgtrickle.pgt_outbox_config c
-        where p_outbox in (c.outbox_name, c.outbox_table_name)
+        where p_outbox in (c.outbox_name, c.outbox_table_name, c.stream_table, c.pgt_name)
         order by (c.outbox_name = p_outbox) desc, c.outbox_name
     );
 begin
     if cardinality(v_names) = 0 then
         raise exception using errcode = '42704', message = 'outbox not enabled for stream table: ' || coalesce(p_outbox, '<null>'),
             detail = 'The extension has no enabled outbox of this name.',
-            hint = 'Its outboxes: account_events, shop_events.';
+            hint = coalesce('Its outboxes: ' || (select string_agg(c.outbox_name, ', ' order by c.outbox_name) from
+                pgtrickle.pgt_outbox_config c) ||
+                '.', 'pgtrickle.enable_outbox gives a stream table one.');
+    elsif cardinality(v_names) > 1 and v_names[1] <> p_outbox then
+        raise exception using errcode = '22023', message = 'p_outbox: more than one outbox is called ' || p_outbox,
+            detail = 'They are ' || array_to_string(v_names, ', ') || '.', hint = 'Write the name with its schema.';
     end if;
     return v_names[1];
 end;
@@ -463,8 +386,11 @@ create function pgtrickle_internal.pgt_lease_heads(p_group pgtrickle.pgt_consume
     stable
 as $function$
     select h.lane, h.cur, h.floor_no, h.no
-    from pg_catalog.generate_series(0, case when p_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then 16 else 0
-        end) x (lane)
+    from pg_catalog.generate_series(0, (
+        select case when o.ordering_key is null then 0 else 16 end
+        from pgtrickle_internal.pgt_outboxes o
+        where o.outbox_name operator(pg_catalog.=) p_group.outbox_name
+    )) x (lane)
     cross join lateral (
         select l.*
         from pgtrickle_internal.pgt_lease_log l
@@ -512,7 +438,7 @@ begin
     if pgtrickle_internal.pgt_count_ids(v_seen) = 1000 then
         lag_rows := lag_rows + pgtrickle_internal.pgt_count_ids(v_ids * int8multirange(int8range(upper(v_seen), null)));
     end if;
-    if p_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then
+    if exists (select from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_group.outbox_name and o.ordering_key is not null) then
         -- Lanes stand where they stand; from a thousand rows on each is estimated.
         select array_agg(l.ids) into v_apart
         from pgtrickle_internal.pgt_lease_log l
@@ -545,11 +471,225 @@ as $function$
     where g.outbox_name = p_outbox and (p_idle or not (g.idle and o.idle_policy = 'archive'))
 $function$;
 
+-- Whether every group is past some ids of an outbox, first to before next, and none of them is a dead letter; or p_force.
+-- Reads pgt_lease_log, pgt_consumer_dead_letters.
+create function pgtrickle_internal.pgt_outbox_done(p_outbox text, p_first_id bigint, p_next_id bigint, p_force boolean)
+    returns boolean
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    -- Of one snapshot: a row that is replayed or rejected meanwhile is among one of them.
+    select p_force or pgtrickle_internal.pgt_safe_point(p_outbox, false) >= p_next_id - 1 and not exists (
+        select
+        from pgtrickle.pgt_consumer_dead_letters d
+        join pgtrickle.pgt_consumer_groups g on g.group_name = d.group_name
+        where g.outbox_name = p_outbox and d.id >= p_first_id and d.id < p_next_id
+    )
+$function$;
+
+-- Gives a stream table an outbox with the spec's groups of it. It gets the rows that are there, and then the changes of each refresh.
+-- Writes pgt_outbox_state, pgt_consumer_groups; makes the outbox's tables and notifies pgtrickle_outbox_new.
+-- From stream_tables in the spec.
+--
+-- p_retention_hours: how long rows are kept that all groups have consumed, 0 forever; null: as the spec or the settings have it.
+create function pgtrickle.enable_outbox(p_name text, p_retention_hours integer default null)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_table     text;
+    v_outbox    record;
+    v_filled    boolean;
+    v_published bigint;
+    v_refresh   uuid; -- that the rows are of
+begin
+    if 'stream' <> all (pgtrickle_internal.pgt_modules()) then
+        raise exception using errcode = '42704', message = 'stream table not found: ' || coalesce(p_name, '<null>'),
+            detail = 'The extension has no stream tables.', hint = 'Add one to stream_tables in the spec, and upgrade.';
+    end if;
+    v_table := pgtrickle_internal.pgt_stream_table_name(p_name);
+    if p_retention_hours not between 0 and 10000000 then
+        raise exception using errcode = '22023', message = 'p_retention_hours must be between 0 and 10000000',
+            detail = format('It is %s, for stream table %s.', p_retention_hours, v_table),
+            hint = '0 keeps rows forever; leave it out for setting outbox_retention_hours.';
+    end if;
+    perform pgtrickle_internal.pgt_check_origin();
+    select o.outbox_name, o.outbox_table_name, o.immediate, o.function_prefix into v_outbox from pgtrickle_internal.pgt_outboxes o where
+        o.stream_table = v_table;
+    if not found then
+        if to_regclass('pgtrickle_internal.pgt_created_stream_tables') is not null then
+            perform from pgtrickle_internal.pgt_created_stream_tables c where c.stream_table = v_table;
+            if found then
+                raise exception using errcode = '22023', message = 'outbox requires a stream table of the spec: ' || p_name,
+                    detail = format('create_stream_table made %s, and no functions publish its changes.', v_table),
+                    hint = '"sluice spec pull" writes it as a part of the spec: put it there with outbox: true, and upgrade.';
+            end if;
+        end if;
+        if exists (select from pgtrickle_internal.pgt_stream_table_config c where c.stream_table = v_table and to_jsonb(c) ->> 'all_rows'
+            is not null) then
+            raise exception using errcode = '22023', message = 'outbox requires a stream table without LIMIT: ' || p_name,
+                detail = format('All rows of %s are stored, and their changes are not those of the first ones.', v_table),
+                hint = 'Give it outbox: true in the spec: the first rows are then stored, and found again on each refresh.';
+        end if;
+        if exists (select from pgtrickle_internal.pgt_stream_table_config c where c.stream_table = v_table and c.refresh_mode <>
+            'immediate') then
+            raise exception using errcode = '22023', message = 'outbox requires outbox: true in the spec: ' || p_name,
+                detail = format('No functions publish the changes of %s.', v_table),
+                hint = 'Or name outboxes under extension: imperative, and any stream table can be given one.';
+        end if;
+        raise exception using errcode = '22023', message = 'stream table in immediate mode cannot have an outbox: ' || p_name,
+            detail = format('Each statement that changes %s would write an outbox row.', v_table),
+            hint = 'Give it another refresh_mode in the spec, or outbox: {immediate: true}.';
+    end if;
+    -- Not while it is refreshed; a refresh whose snapshot is older fails, as it would not see the outbox.
+    update pgtrickle_internal.pgt_stream_table_state s
+    set checked_at = s.checked_at
+    where s.stream_table = v_table
+    returning s.seen is not null into v_filled;
+    insert into pgtrickle_internal.pgt_outbox_state (outbox_name, retention_hours)
+    values (v_outbox.outbox_name, p_retention_hours)
+    on conflict (outbox_name) do nothing;
+    if not found then
+        raise exception using errcode = '42710', message = 'outbox already enabled for stream table: ' || p_name,
+            detail = format('Its table is %I.%I.', 'pgtrickle', v_outbox.outbox_table_name),
+            hint = 'pgtrickle.disable_outbox drops it, with what nobody has consumed.';
+    end if;
+    execute format('select %I.%I()', 'pgtrickle_internal', v_outbox.function_prefix || '_make');
+    perform pgtrickle.create_consumer_group(g.group_name, g.outbox_name, g.auto_offset_reset, g.max_attempts)
+    from (select s.* from pgtrickle_internal.pgt_outbox_groups s where s.outbox_name = v_outbox.outbox_name order by s.group_name) g;
+    if v_outbox.immediate then
+        perform pgtrickle_internal.pgt_attach_stream_table(v_table); -- for the triggers on its rows
+    end if;
+    if v_filled and (select s.value from pgtrickle_internal.pgt_setting('outbox_enabled') s) = 'on'
+        -- else tick() publishes it: this snapshot may lack what others wrote meanwhile
+        and (not v_outbox.immediate or current_setting('transaction_isolation') = 'read committed')
+    then
+        v_refresh := coalesce((
+            select h.refresh_id
+            from pgtrickle.pgt_refresh_history h
+            where h.stream_table = v_table and h.error is null
+            order by h.started_at desc
+            limit 1
+        ), gen_random_uuid());
+        execute format('select %I.%I($1)', 'pgtrickle_internal', v_outbox.function_prefix || '_tell') into v_published using v_refresh;
+    end if;
+    if v_published is not null then
+        perform pg_notify('pgtrickle_outbox_new', v_outbox.outbox_table_name);
+    end if;
+end;
+$function$;
+comment on function pgtrickle.enable_outbox(text, int4) is
+    'Gives a stream table an outbox with the spec''s groups of it. (Sluice: pgtrickle in pgtrickle)';
+
+-- Takes the outbox from a stream table: drops its tables, with what nobody has consumed, and its consumer groups.
+-- Writes pgt_outbox_state, pgt_consumer_groups; drops the outbox's tables.
+-- From stream_tables in the spec.
+create function pgtrickle.disable_outbox(p_name text, p_if_exists boolean default false)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_table  text;
+    v_outbox text;
+    v_group  text;
+begin
+    if 'stream' <> all (pgtrickle_internal.pgt_modules()) then
+        raise exception using errcode = '42704', message = 'stream table not found: ' || coalesce(p_name, '<null>'),
+            detail = 'The extension has no stream tables.', hint = 'Add one to stream_tables in the spec, and upgrade.';
+    end if;
+    v_table := pgtrickle_internal.pgt_stream_table_name(p_name);
+    v_outbox := (select o.outbox_name from pgtrickle_internal.pgt_outboxes o where o.stream_table = v_table);
+    -- Not while it is refreshed; a refresh whose snapshot is older fails, as it would still see the outbox.
+    update pgtrickle_internal.pgt_stream_table_state s set checked_at = s.checked_at where s.stream_table = v_table;
+    delete from pgtrickle_internal.pgt_outbox_state s where s.outbox_name = v_outbox;
+    if not found then
+        if p_if_exists then
+            raise notice 'stream table % has no outbox, skipping', p_name;
+            return;
+        end if;
+        raise exception using errcode = '42704', message = 'outbox not enabled for stream table: ' || p_name,
+            detail = format('Stream table %s has no outbox.', v_table), hint = 'p_if_exists => true takes that for done.';
+    end if;
+    for v_group in select g.group_name from pgtrickle.pgt_consumer_groups g where g.outbox_name = v_outbox order by g.group_name loop
+        raise notice 'consumer group % goes with the outbox', v_group;
+        perform pgtrickle.drop_consumer_group(v_group);
+    end loop;
+    execute format('select %I.%I()', 'pgtrickle_internal',
+        (select o.function_prefix from pgtrickle_internal.pgt_outboxes o where o.outbox_name = v_outbox) || '_unmake');
+end;
+$function$;
+comment on function pgtrickle.disable_outbox(text, bool) is 'Takes the outbox from a stream table. (Sluice: pgtrickle in pgtrickle)';
+
+-- Whether a group has not acknowledged a claim check yet. Reads pgt_consumer_groups, pgt_consumer_claim_check_acks.
+create function pgtrickle_internal.pgt_awaits_ack(p_outbox text, p_id bigint)
+    returns boolean
+    language sql
+    stable
+as $function$
+    select exists (
+        select
+        from pgtrickle.pgt_consumer_groups g
+        where g.outbox_name operator(pg_catalog.=) p_outbox and g.start_id operator(pg_catalog.<) p_id
+          and not exists (
+              select
+              from pgtrickle.pgt_consumer_claim_check_acks a
+              where a.outbox_name operator(pg_catalog.=) p_outbox and a.outbox_id operator(pg_catalog.=) p_id
+                and a.group_name operator(pg_catalog.=) g.group_name
+          )
+    )
+$function$;
+
+-- Records that a group has read the rows of a claim check. Idempotent.
+-- Reads the outbox; writes pgt_consumer_claim_check_acks.
+create function pgtrickle.outbox_rows_consumed(p_stream_table text, p_outbox_id bigint, p_group text default null)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_outbox text := pgtrickle_internal.pgt_outbox_name(p_stream_table);
+    v_table  regclass;
+    v_check  boolean; -- null if retention has deleted it: then nothing has to be noted
+    v_groups text[] := array(select g.group_name from pgtrickle.pgt_consumer_groups g where g.outbox_name = v_outbox);
+begin
+    if p_group is not null and (pgtrickle_internal.pgt_group(p_group)).outbox_name <> v_outbox then
+        raise exception using errcode = '22023', message = 'p_group does not consume this outbox: ' || p_group,
+            detail = 'Outbox ' || v_outbox || '.', hint = 'Its groups: ' || array_to_string(v_groups, ', ') || '.';
+    elsif p_group is null and cardinality(v_groups) <> 1 then
+        raise exception using errcode = '22023', message = 'p_group must not be null',
+            detail = format('Outbox %s has %s groups.', v_outbox, cardinality(v_groups)), hint = 'Say whose acknowledgement it is.';
+    elsif p_outbox_id is null then
+        raise exception using errcode = '22023', message = 'p_outbox_id must not be null',
+            detail = 'Outbox ' || v_outbox || '.', hint = 'Give the id of the claim check.';
+    end if;
+    select to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)) into v_table
+    from pgtrickle_internal.pgt_outboxes o
+    where o.outbox_name = v_outbox and o.kind = 'stream_table';
+    v_check := false;
+    if v_table is not null then
+        execute format('select e.is_claim_check from %s e where e.id = $1', v_table) into v_check using p_outbox_id;
+    end if;
+    if not coalesce(v_check, p_outbox_id between 1 and (pgtrickle_internal.pgt_outbox_ids(v_outbox)).drawn_id) then
+        raise exception using errcode = '22023', message = 'p_outbox_id is no claim check: ' || p_outbox_id,
+            detail = 'Outbox ' || v_outbox || '.', hint = 'Give the id of a row whose is_claim_check is true.';
+    end if;
+    insert into pgtrickle.pgt_consumer_claim_check_acks (group_name, outbox_name, outbox_id)
+    select coalesce(p_group, v_groups[1]), v_outbox, p_outbox_id
+    where v_check
+    on conflict do nothing;
+end;
+$function$;
+comment on function pgtrickle.outbox_rows_consumed(text, int8, text) is
+    'Records that a group has read the rows of a claim check. (Sluice: pgtrickle in pgtrickle)';
+
 -- Deletes one batch of an outbox: rows past their retention that every group has committed. Returns how many.
 -- Reads pgt_outbox_config, pgt_lease_log, pgt_consumer_dead_letters; deletes from the outbox, pgt_consumer_claim_check_acks; notes it in
 -- pgt_outbox_state.
 -- p_continues: a batch before it was of the same pass.
--- Keeps dead letters, unless setting outbox_force_retention is on.
+-- Keeps dead letters and unacknowledged claim checks, unless setting outbox_force_retention is on.
 create function pgtrickle_internal.pgt_outbox_drain(p_outbox text, p_batch_size integer, p_continues boolean default false)
     returns bigint
     language plpgsql
@@ -559,7 +699,9 @@ create function pgtrickle_internal.pgt_outbox_drain(p_outbox text, p_batch_size 
 as $function$
 declare
     v_force  boolean := (select s.value from pgtrickle_internal.pgt_setting('outbox_force_retention') s) = 'on';
+    v_outbox record;
     v_table  regclass;
+    v_more   boolean;
     v_keep   interval;
     v_before timestamptz;
     v_upto   bigint;
@@ -574,8 +716,24 @@ begin
     from pgtrickle.pgt_outbox_config o
     where o.outbox_name = p_outbox;
     v_before := now() - v_keep;
+    select o.outbox_schema, o.default_table_name, o.archive_table_name, o.function_prefix, o.idle_policy into v_outbox
+    from pgtrickle_internal.pgt_outboxes o
+    where o.outbox_name = p_outbox;
+    if v_outbox.default_table_name is not null then
+        execute format('select %I.%I()', 'pgtrickle_internal', v_outbox.function_prefix || '_segment');
+        v_table := to_regclass(format('%I.%I', v_outbox.outbox_schema, v_outbox.default_table_name));
+    end if;
     if v_table is null or v_keep <= interval '0' then -- not enabled, or without retention
         return 0::bigint;
+    end if;
+    if v_outbox.default_table_name is not null then
+        execute format('select %I.%I($1, $2)', 'pgtrickle_internal', v_outbox.function_prefix || '_retire') into v_more using v_before,
+            v_force;
+        if v_more then
+            update pgtrickle_internal.pgt_outbox_state s set last_drained_at = clock_timestamp(), last_drained_count = null where
+                s.outbox_name = p_outbox;
+            return p_batch_size::bigint; -- there may be more
+        end if;
     end if;
     -- In one snapshot: a row that is rejected or replayed meanwhile is a dead letter or not committed.
     select coalesce(min(s.committed_offset), 9223372036854775807), coalesce((
@@ -587,34 +745,33 @@ begin
     from pgtrickle.pgt_consumer_groups g
     cross join lateral pgtrickle_internal.pgt_group_state(g) s
     where g.outbox_name = p_outbox and not v_force
-      and not (g.idle and exists (select from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_outbox and o.idle_policy =
-          'archive'));
+      and not (g.idle and v_outbox.idle_policy = 'archive');
     -- Ids come in the order of time, but for transactions that took long: so the first rows are those that are old, or none is.
     execute format($$
         select array(
             select w.id
-            from (
+            from (select false as is_claim_check) absent -- the column that outboxes of events lack
+            cross join lateral (
                 select id, created_at
                 from %1$s
-                where id <= $1 and not id <@ $2
+                where id <= $1 and not id <@ $2 and not (is_claim_check and %2$I.pgt_awaits_ack($5, id))
                 order by id
                 limit $3 + 1000::bigint
             ) w
             where w.created_at < $4
             order by w.id
             limit $3
-        )$$, v_table)
+        )$$, v_table, 'pgtrickle_internal')
     into v_ids
-    using v_upto, v_dead, p_batch_size, v_before;
-    case p_outbox
-        when 'account_events' then
-            insert into events.outbox_account_events_archive (id, created_at, event_type, aggregate_id, payload, headers)
+    using v_upto, v_dead, p_batch_size, v_before, case when not v_force then p_outbox end;
+    if v_outbox.archive_table_name is not null then
+        execute format($$
+            insert into %I.%I (id, created_at, event_type, aggregate_id, payload, headers)
             select e.id, e.created_at, e.event_type, e.aggregate_id, e.payload, e.headers
-            from events.outbox_account_events e
-            where e.id = any (v_ids) and e.id > events_internal.pgt_safe_point(p_outbox, true);
-        else
-            null;
-    end case;
+            from %s e
+            where e.id = any ($1) and e.id > $2$$, v_outbox.outbox_schema, v_outbox.archive_table_name, v_table)
+        using v_ids, pgtrickle_internal.pgt_safe_point(p_outbox, true);
+    end if;
     execute format('delete from %s e where e.id = any ($1)', v_table) using v_ids;
     get diagnostics v_count = row_count;
     update pgtrickle_internal.pgt_outbox_state s
@@ -667,7 +824,12 @@ create function pgtrickle.outbox_publish(
     language plpgsql
 as $function$
 declare
-    v_id bigint;
+    v_own pg_catalog.name := (
+        select o.function_prefix
+        from pgtrickle_internal.pgt_outboxes o
+        where o.outbox_name operator(pg_catalog.=) p_outbox and o.kind operator(pg_catalog.=) 'event'
+    );
+    v_id  bigint;
 begin
     if p_event_type is null or p_payload is null or (pg_catalog.jsonb_typeof(p_headers) operator(pg_catalog.=) 'object') is not true then
         raise exception using errcode = '22023', message = case when p_event_type is null then 'p_event_type must not be null'
@@ -675,21 +837,19 @@ begin
             detail = pg_catalog.concat('Outbox ', coalesce(p_outbox, '<null>'), '.'),
             hint = 'An event has a type, a payload, and headers by name.';
     end if;
-    case
-        when p_outbox operator(pg_catalog.=) 'shop_events' then
-            insert into events.outbox_shop_events (event_type, aggregate_id, payload, headers)
-            values (p_event_type, p_aggregate_id, p_payload, p_headers)
-            returning id into v_id;
-        when p_outbox operator(pg_catalog.=) 'account_events' then
-            insert into events.outbox_account_events (event_type, aggregate_id, payload, headers)
-            values (p_event_type, p_aggregate_id, p_payload, p_headers)
-            returning id into v_id;
-        else
-            raise exception using errcode = '42704',
-                message = pg_catalog.concat('outbox not enabled for stream table: ', coalesce(p_outbox, '<null>')),
-                detail = 'The extension has no event outbox of this name.',
-                hint = 'Its event outboxes: shop_events, account_events.';
-    end case;
+    if v_own is null then
+        raise exception using errcode = '42704',
+            message = pg_catalog.concat('outbox not enabled for stream table: ', coalesce(p_outbox, '<null>')),
+            detail = 'The extension has no event outbox of this name.',
+            hint = pg_catalog.concat('Its event outboxes: ', (
+                select pg_catalog.string_agg(o.outbox_name, ', ' order by o.outbox_name)
+                from pgtrickle_internal.pgt_outboxes o
+                where o.kind operator(pg_catalog.=) 'event'
+            ), '.');
+    end if;
+    execute pg_catalog.format('select %I.%I($1, $2, $3, $4)', 'pgtrickle_internal', pg_catalog.concat(v_own, '_publish'))
+    into v_id
+    using p_event_type, p_payload, p_aggregate_id::pg_catalog.text, p_headers;
     return v_id;
 end;
 $function$;
@@ -705,6 +865,11 @@ create function pgtrickle.outbox_publish_many(p_outbox text, p_events jsonb)
 as $function$
 declare
     v_wrong bigint := 0::bigint; -- the first event that is none
+    v_table regclass := (
+        select format('%I.%I', o.outbox_schema, o.outbox_table_name)::regclass
+        from pgtrickle_internal.pgt_outboxes o
+        where o.outbox_name = p_outbox and o.kind = 'event'
+    );
 begin
     if jsonb_typeof(p_events) = 'array' then
         v_wrong := (
@@ -723,26 +888,17 @@ begin
             hint = 'An event is an object: a text event_type, a payload, and optionally aggregate_id and headers, an object; no other '
                 'keys.';
     end if;
-    case p_outbox
-        when 'shop_events' then
-            return query
-            insert into events.outbox_shop_events (event_type, aggregate_id, payload, headers)
-            select e.event ->> 'event_type', e.event ->> 'aggregate_id', e.event -> 'payload',
-                coalesce(nullif(e.event -> 'headers', 'null'), '{}')
-            from jsonb_array_elements(p_events) with ordinality e (event, no)
-            order by e.no
-            returning id;
-        when 'account_events' then
-            return query
-            insert into events.outbox_account_events (event_type, aggregate_id, payload, headers)
-            select e.event ->> 'event_type', e.event ->> 'aggregate_id', e.event -> 'payload',
-                coalesce(nullif(e.event -> 'headers', 'null'), '{}')
-            from jsonb_array_elements(p_events) with ordinality e (event, no)
-            order by e.no
-            returning id;
-        else
-            perform pgtrickle.outbox_publish(p_outbox, '', '{}'); -- raises that there is none
-    end case;
+    if v_table is null then
+        perform pgtrickle.outbox_publish(p_outbox, '', '{}'); -- raises that there is none
+    end if;
+    return query execute format($$
+        insert into %s (event_type, aggregate_id, payload, headers)
+        select e.event ->> 'event_type', e.event ->> 'aggregate_id', e.event -> 'payload',
+               coalesce(nullif(e.event -> 'headers', 'null'), '{}')
+        from jsonb_array_elements($1) with ordinality e (event, no)
+        order by e.no
+        returning id$$, v_table)
+    using p_events;
 end;
 $function$;
 comment on function pgtrickle.outbox_publish_many(text, jsonb) is 'Publishes events. (Sluice: pgtrickle in pgtrickle)';
@@ -763,8 +919,9 @@ declare
     v_name  text := case when p_name is not null then pgtrickle_internal.pgt_outbox_name(p_name) end;
     v_table regclass;
 begin
-    for pgt_name, v_table, outbox_table, enabled_at, retention_hours, total_bytes, storage_status, last_drained_at, last_drained_count in
-        select coalesce(c.pgt_name, c.outbox_name), t.name::regclass, t.name, c.enabled_at,
+    for v_name, pgt_name, v_table, outbox_table, enabled_at, retention_hours, total_bytes, storage_status, last_drained_at,
+        last_drained_count in
+        select c.outbox_name, coalesce(c.pgt_name, c.outbox_name), t.name::regclass, t.name, c.enabled_at,
                coalesce(trim_scale(extract(epoch from c.retention)::numeric / 3600),
                    (select s.value from pgtrickle_internal.pgt_setting('outbox_retention_hours') s)::numeric),
                z.bytes, case when z.bytes > (select s.value from pgtrickle_internal.pgt_setting('outbox_storage_critical_mb') s)::bigint *
@@ -773,7 +930,10 @@ begin
         from pgtrickle.pgt_outbox_config c
         cross join lateral (select format('%I.%I', c.outbox_schema, c.outbox_table_name) as name) t
         cross join lateral (
-            select coalesce(sum(pg_total_relation_size(r.oid)), 0)::bigint as bytes
+            select coalesce(sum(case
+                   when r.relkind = 'p' then (select sum(pg_total_relation_size(p.relid)) from pg_partition_tree(r.oid) p)
+                   else pg_total_relation_size(r.oid)
+               end), 0)::bigint as bytes
         from pg_namespace n
         join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
         where n.nspname = c.outbox_schema
@@ -781,8 +941,12 @@ begin
         where c.outbox_name = v_name or v_name is null
         order by c.outbox_name
     loop
-        execute format('select count(*), min(e.created_at), max(e.created_at), 0 from %s e', v_table)
-        into row_count, oldest_row_at, newest_row_at, claim_check_pending_count;
+        execute format($$
+            select count(*), min(e.created_at), max(e.created_at), count(*) filter (where e.is_claim_check and %I.pgt_awaits_ack($1, e.id))
+            from (select false as is_claim_check) absent -- the column that outboxes of events lack
+            cross join lateral (select id, created_at, is_claim_check from %s) e$$, 'pgtrickle_internal', v_table)
+        into row_count, oldest_row_at, newest_row_at, claim_check_pending_count
+        using v_name;
         return next;
     end loop;
 end;
@@ -808,12 +972,15 @@ begin
         join pgtrickle_internal.pgt_outbox_state s on s.outbox_name = c.outbox_name
         cross join lateral pgtrickle_internal.pgt_outbox_ids(c.outbox_name) i
         cross join lateral (
-            select coalesce(sum(pg_total_relation_size(r.oid)), 0)::bigint as bytes
+            select coalesce(sum(case
+                   when r.relkind = 'p' then (select sum(pg_total_relation_size(p.relid)) from pg_partition_tree(r.oid) p)
+                   else pg_total_relation_size(r.oid)
+               end), 0)::bigint as bytes
         from pg_namespace n
         join pg_class r on r.relnamespace = n.oid and r.relname in (c.outbox_table_name, c.delta_rows_table_name)
         where n.nspname = c.outbox_schema
         ) z
-        cross join lateral (select case when c.kind = 'event' or c.immediate then i.last_id end as last_id) n
+        cross join lateral (select case when c.tick_notifies then i.last_id end as last_id) n
         where s.storage_critical <> (z.bytes > v_most) or n.last_id > s.notified_id or i.drawn_id > s.seen_id and s.moved_xid is null
         for update of s skip locked
     loop
@@ -963,36 +1130,30 @@ create function pgtrickle_internal.pgt_dead_letter(
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_count bigint;
+    v_events boolean;
+    v_table  regclass;
+    v_count  bigint;
 begin
-    case p_group.outbox_name
-        when 'shop_events' then
-            insert into pgtrickle.pgt_consumer_dead_letters (
-                group_name, id, outbox_name, consumer_id, created_at, event_type, aggregate_id, headers, payload, attempts, error
-            )
-            select p_group.group_name, e.id, 'shop_events', p_consumer, e.created_at, e.event_type, e.aggregate_id, e.headers, e.payload,
-                   p_attempts, left(p_error, 1000)
-            from unnest(p_ids) r
-            cross join lateral (
-                select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
-                    lower(r)
-            ) e
-            on conflict (group_name, id) do update
-                set consumer_id = excluded.consumer_id, attempts = excluded.attempts, error = excluded.error, dead_at = excluded.dead_at;
-        when 'account_events' then
-            insert into pgtrickle.pgt_consumer_dead_letters (
-                group_name, id, outbox_name, consumer_id, created_at, event_type, aggregate_id, headers, payload, attempts, error
-            )
-            select p_group.group_name, e.id, 'account_events', p_consumer, e.created_at, e.event_type, e.aggregate_id, e.headers, e.payload,
-                   p_attempts, left(p_error, 1000)
-            from unnest(p_ids) r
-            cross join lateral (
-                select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
-                    lower(r)
-            ) e
-            on conflict (group_name, id) do update
-                set consumer_id = excluded.consumer_id, attempts = excluded.attempts, error = excluded.error, dead_at = excluded.dead_at;
-    end case;
+    select o.kind = 'event', format('%I.%I', o.outbox_schema, o.outbox_table_name)::regclass into v_events, v_table
+    from pgtrickle_internal.pgt_outboxes o
+    where o.outbox_name = p_group.outbox_name;
+    execute format($$
+        insert into %I.pgt_consumer_dead_letters (
+            group_name, id, outbox_name, consumer_id, created_at, event_type, aggregate_id, headers, payload, attempts, error
+        )
+        select $1, e.id, $2, $3, e.created_at, %s, e.payload, $4, left($5, 1000)
+        from unnest($6) r
+        cross join lateral (
+        select o.*
+        from %s o
+        where o.id operator(pg_catalog.>=) pg_catalog.lower(r) and o.id operator(pg_catalog.<) pg_catalog.upper(r)
+        order by o.id
+        limit pg_catalog.upper(r) operator(pg_catalog.-) pg_catalog.lower(r)
+        ) e
+        on conflict (group_name, id) do update
+            set consumer_id = excluded.consumer_id, attempts = excluded.attempts, error = excluded.error, dead_at = excluded.dead_at
+        $$, 'pgtrickle', case when v_events then 'e.event_type, e.aggregate_id, e.headers' else 'null, null, null' end, v_table)
+    using p_group.group_name, p_group.outbox_name, p_consumer, p_attempts, p_error, p_ids;
     get diagnostics v_count = row_count;
     return v_count;
 end;
@@ -1231,18 +1392,18 @@ create function pgtrickle_internal.pgt_give_back_lanes(p_group pgtrickle.pgt_con
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_own    name := (select o.function_prefix from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_group.outbox_name);
+    v_ids    bigint[];
+    v_hashes bigint[];
 begin
-    case p_group.outbox_name
-        when 'account_events' then
-            insert into pgtrickle_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
-            select p_group.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', range_agg(int8range(e.id, e.id, '[]'))
-            from unnest(p_ids) r
-            cross join lateral (select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id
-                limit upper(r) - lower(r)) e
-            join pgtrickle_internal.pgt_lease_heads(p_group) h on h.lane =
-                (1 + (pg_catalog.hashtextextended(coalesce(e.aggregate_id, ''), 0) & 15))::smallint and h.cur >= e.id
-            group by h.lane, h.no, h.cur, h.floor_no;
-    end case;
+    execute format('select * from %I.%I($1)', 'pgtrickle_internal', v_own || '_hashes') into v_ids, v_hashes using p_ids;
+    insert into pgtrickle_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
+    select p_group.group_no, h.lane, h.no + 1, h.cur, h.floor_no, 'leased', range_agg(int8range(e.id, e.id, '[]'))
+    from unnest(v_ids, v_hashes) e (id, hash)
+    join pgtrickle_internal.pgt_lease_heads(p_group) h on h.lane = (1 operator(pg_catalog.+) (e.hash operator(pg_catalog.&) 15))::smallint
+        and h.cur >= e.id
+    group by h.lane, h.no, h.cur, h.floor_no;
 end;
 $function$;
 
@@ -1416,9 +1577,10 @@ begin
         return;
     end if;
     -- Nothing new while the sequence is behind what a tick has seen, after a failover: what the next one gives back comes first.
-    select case when i.drawn_id >= s.seen_id then w.water else 0 end as water, w.apart into v_water
+    select case when i.drawn_id >= s.seen_id then w.water else 0 end as water, w.apart, o.function_prefix into v_water
     from pgtrickle_internal.pgt_watermark(p_group, p_now, p_batch_size) w
     cross join pgtrickle.pgt_outbox_config s
+    join pgtrickle_internal.pgt_outboxes o on o.outbox_name = s.outbox_name
     cross join lateral pgtrickle_internal.pgt_outbox_ids(p_group.outbox_name) i
     where s.outbox_name = p_group.outbox_name;
 
@@ -1451,7 +1613,9 @@ begin
         end if;
         if v_ids is null then
             v_tries := 1;
-            v_ids := pgtrickle_internal.pgt_lane_next(p_group.outbox_name, v_lane, v_head.cur, v_water.water, v_left, v_water.apart);
+            execute format('select * from %I.%I($1, $2, $3, $4, $5)', 'pgtrickle_internal', v_water.function_prefix || '_lane')
+            into v_ids
+            using v_lane, v_head.cur, v_water.water, v_left, v_water.apart;
             continue when v_ids is null;
             insert into pgtrickle_internal.pgt_lease_log
                 (group_no, lane, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
@@ -1510,7 +1674,7 @@ create function pgtrickle_internal.pgt_give_back(p_group pgtrickle.pgt_consumer_
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    if p_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then
+    if exists (select from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_group.outbox_name and o.ordering_key is not null) then
         perform pgtrickle_internal.pgt_give_back_lanes(p_group, p_ids);
         return;
     end if;
@@ -1578,19 +1742,22 @@ create function pgtrickle_internal.pgt_pass_over(p_group pgtrickle.pgt_consumer_
     set enable_seqscan = off
 as $function$
 declare
-    v_type record;
+    v_own  name := (select o.function_prefix from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_group.outbox_name);
+    v_type text;
+    v_ids  int8multirange;
+    v_rows bigint;
 begin
-    for v_type in select t.* from pgtrickle_internal.pgt_outbox_types(p_group.outbox_name, p_ids) t loop
+    for v_type, v_ids, v_rows in execute format('select * from %I.%I($1)', 'pgtrickle_internal', v_own || '_types') using p_ids loop
         update pgtrickle_internal.pgt_passed_rows p
-        set first_id = lower(p.ids + v_type.ids), ids = p.ids + v_type.ids, row_count = p.row_count + v_type.row_count
+        set first_id = lower(p.ids + v_ids), ids = p.ids + v_ids, row_count = p.row_count + v_rows
         where p.group_no = p_group.group_no and p.attempts = p_attempts and p.row_count < 100 and p.first_id = (
             select max(o.first_id)
             from pgtrickle_internal.pgt_passed_rows o
-            where o.group_no = p_group.group_no and o.event_type = v_type.event_type
+            where o.group_no = p_group.group_no and o.event_type = v_type
         );
         continue when found;
         insert into pgtrickle_internal.pgt_passed_rows (group_no, first_id, event_type, ids, row_count, attempts)
-        values (p_group.group_no, lower(v_type.ids), v_type.event_type, v_type.ids, v_type.row_count, p_attempts);
+        values (p_group.group_no, lower(v_ids), v_type, v_ids, v_rows, p_attempts);
     end loop;
 end;
 $function$;
@@ -1615,8 +1782,8 @@ declare
     v_next   int8multirange;
     v_sorted record;
 begin
-    if not (p_group.outbox_name operator(pg_catalog.=) any (array['shop_events'])) or p_event_types = '{}' or
-        array_position(p_event_types, null) is not null then
+    if not exists (select from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_group.outbox_name and o.kind = 'event' and
+        o.ordering_key is null) or p_event_types = '{}' or array_position(p_event_types, null) is not null then
         raise exception using errcode = '22023', message = 'p_event_types must name types of an outbox of events without an order',
             detail = format('Outbox %s, types %s.', p_group.outbox_name, p_event_types),
             hint = 'Leave it out for all rows, as consumers of an ordered outbox and of the changes of a stream table do.';
@@ -1764,6 +1931,8 @@ declare
     v_last  bigint;
     v_start bigint;
     v_ahead boolean; -- of the ids that were drawn
+    v_seen  int8multirange;
+    v_table regclass;
 begin
     perform pgtrickle_internal.pgt_lock_group(p_group.group_no, p_group.group_name);
     delete from pgtrickle_internal.pgt_passed_rows p where p.group_no = p_group.group_no;
@@ -1777,12 +1946,14 @@ begin
     v_start := v_last;
     insert into pgtrickle_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
     select p_group.group_no, x.lane, v_no + 1, v_last, v_no + 2, 'done', '{}'
-    from generate_series(0, case when p_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then 16 else 0 end) x (lane);
+    from generate_series(0, case when exists
+        (select from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_group.outbox_name and o.ordering_key is not null) then 16
+        else 0 end) x (lane);
     if v_ahead or p_offset is null and exists (select from pgtrickle_internal.pgt_publishers(p_group.outbox_name)) then
         -- Ids up to here that are not to be seen may still come.
-        perform pgtrickle_internal.pgt_settle(
+        v_seen := (pgtrickle_internal.pgt_settle(
             p_group.group_no, p_group.outbox_name, v_no + 2, v_no + 1, 0, v_last, 0, clock_timestamp(), null
-        );
+        )).ids;
         select coalesce(min(lower(l.ids)) - 1, v_last) into v_start
         from pgtrickle_internal.pgt_lease_log l
         where l.group_no = p_group.group_no and l.lane = 0 and l.state = 'gap';
@@ -1791,6 +1962,21 @@ begin
     -- What is skipped needs no acknowledgement; what comes again does, and what comes late.
     update pgtrickle.pgt_consumer_groups g set start_id = v_start where g.group_no = p_group.group_no;
     delete from pgtrickle.pgt_consumer_claim_check_acks a where a.group_name = p_group.group_name and a.outbox_id > v_start;
+    v_table := (
+        select to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name))
+        from pgtrickle_internal.pgt_outboxes o
+        where o.outbox_name = p_group.outbox_name and o.kind = 'stream_table'
+    );
+    if v_table is not null then
+        execute format($$
+            insert into %I.pgt_consumer_claim_check_acks (group_name, outbox_name, outbox_id)
+            select $1, $2, e.id
+            from %s e
+            where e.id > $3 and e.id <@ $4 and e.is_claim_check
+            on conflict do nothing -- somebody is acknowledging it
+            $$, 'pgtrickle', v_table)
+        using p_group.group_name, p_group.outbox_name, v_start, v_seen;
+    end if;
     return v_last;
 end;
 $function$;
@@ -1889,17 +2075,18 @@ declare
     v_now   timestamptz;
     v_head  record;
     v_no    bigint;
+    v_cur   bigint;
     v_floor bigint;
     v_last  bigint;
     v_rows  bigint;
     v_whole boolean := false; -- no id is missing
     v_ids   int8multirange;
     v_tries integer;
-    v_lease bigint;
     v_until timestamptz;
     v_bytes bigint := 0::bigint;
     v_over  bigint[] := array[]::bigint[]; -- ids of rows beyond p_max_bytes
-    v_lanes record;
+    v_sets  int8multirange[];
+    v_each  integer[]; -- attempts
 begin
     if p_max_bytes < 1 then
         raise exception using errcode = '22023', message = 'p_max_bytes must be 1 or more',
@@ -1923,11 +2110,12 @@ begin
     end if;
     -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
     -- The lock is taken with the group, if it is free: what other consumers were granted is read after it.
-    select g.group_no, g.outbox_name, g.paused_at, g.passes_over,
+    select g.group_no, g.outbox_name, g.paused_at, g.passes_over, o.function_prefix, o.ordering_key is not null as ordered,
            exists (select from pgtrickle_internal.pgt_consumers c where c.group_no = g.group_no and c.consumer_id = p_consumer) as known,
            pg_try_advisory_xact_lock(-303097264, g.group_no) as locked
     into v_group
     from pgtrickle.pgt_consumer_groups g
+    left join pgtrickle_internal.pgt_outboxes o on o.outbox_name = g.outbox_name
     where g.group_name = p_group;
     if v_group.known is not true or current_setting('transaction_isolation') <> 'read committed' then
         perform pgtrickle_internal.pgt_group(p_group, p_consumer, 'poll_outbox');
@@ -1939,8 +2127,7 @@ begin
     elsif v_group.group_no is null or v_group.paused_at is not null then -- attach() made it just now, or it is paused
         return;
     elsif not v_group.locked then -- another consumer polls
-        if v_group.known and p_event_types is null and not v_group.passes_over
-           and not (v_group.outbox_name operator(pg_catalog.=) any (array['account_events']))
+        if v_group.known and p_event_types is null and not v_group.passes_over and not v_group.ordered
            and not pgtrickle_internal.pgt_is_left(v_group.group_no, v_group.outbox_name, p_consumer, p_batch_size) then
             return;
         end if;
@@ -1950,40 +2137,40 @@ begin
     end if;
     v_now := clock_timestamp();
     v_until := v_now + make_interval(secs => p_visibility_seconds);
-    if p_event_types is not null then
-        if not pgtrickle_internal.pgt_sort_rows(pgtrickle_internal.pgt_group(p_group), p_event_types, p_consumer, v_now) then
-            return; -- it commits what it holds at this moment
-        end if;
+    if p_event_types is not null and not pgtrickle_internal.pgt_sort_rows(pgtrickle_internal.pgt_group(p_group), p_event_types, p_consumer,
+        v_now) then
+        return; -- it commits what it holds at this moment
     end if;
 
-    if v_group.outbox_name operator(pg_catalog.=) any (array['account_events']) then
-        select g.ids, g.attempts into v_lanes
+    if v_group.ordered then
+        select g.ids, g.attempts into v_sets, v_each
         from pgtrickle_internal.pgt_grant_lanes(pgtrickle_internal.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
     else
-    select h.no, h.cur, o.* into v_head
-    from (
-        select l.no, l.cur, l.floor_no
-        from pgtrickle_internal.pgt_lease_log l
-        where l.group_no = v_group.group_no and l.lane = 0
-        order by l.no desc
-        limit 1
-    ) h
-    cross join lateral (
-        select coalesce(min(l.no), h.no + 1) as floor_no,
-               coalesce(bool_or(l.state = 'leased' and l.consumer_id = p_consumer), false) as held,
-               coalesce(bool_or(l.state = 'leased' and l.until <= v_now), false) as due,
-               coalesce(bool_or(l.state = 'gap' and (l.xids is null or exists
-                   (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))))), false) as gaps
-        from pgtrickle_internal.pgt_lease_log l
-        where l.group_no = v_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state <> 'done'
-    ) o;
-    if v_head.no is null then -- the group was dropped while this one waited
-        perform pgtrickle_internal.pgt_group(p_group);
-    end if;
-    v_no := v_head.no;
-    v_floor := v_head.floor_no;
-    if v_no - v_floor > 64 then
-        update pgtrickle_internal.pgt_lease_log l
+        select h.no, h.cur, o.* into v_head
+        from (
+            select l.no, l.cur, l.floor_no
+            from pgtrickle_internal.pgt_lease_log l
+            where l.group_no = v_group.group_no and l.lane = 0
+            order by l.no desc
+            limit 1
+        ) h
+        cross join lateral (
+            select coalesce(min(l.no), h.no + 1) as floor_no,
+                   coalesce(bool_or(l.state = 'leased' and l.consumer_id = p_consumer), false) as held,
+                   coalesce(bool_or(l.state = 'leased' and l.until <= v_now), false) as due,
+                   coalesce(bool_or(l.state = 'gap' and (l.xids is null or exists
+                       (select from unnest(l.xids) x where pg_visible_in_snapshot(x, (select pg_current_snapshot()))))), false) as gaps
+            from pgtrickle_internal.pgt_lease_log l
+            where l.group_no = v_group.group_no and l.lane = 0 and l.no >= h.floor_no and l.state <> 'done'
+        ) o;
+        if v_head.no is null then -- the group was dropped while this one waited
+            perform pgtrickle_internal.pgt_group(p_group);
+        end if;
+        v_no := v_head.no;
+        v_cur := v_head.cur;
+        v_floor := v_head.floor_no;
+        if v_no - v_floor > 64 then
+            update pgtrickle_internal.pgt_lease_log l
         set no = v_no + 1, cur = v_head.cur, floor_no = v_floor + 1
         where l.ctid = (
             select o.ctid
@@ -1992,47 +2179,46 @@ begin
             for update skip locked -- not one that its consumer commits at this moment
         );
         v_no := v_no + found::integer;
-        v_floor := v_floor + found::integer;
-    end if;
-    if (v_head.held or v_head.due) and p_event_types is null then
-        select g.ids, g.attempts into v_ids, v_tries
-        from pgtrickle_internal.pgt_grant_again(
-            pgtrickle_internal.pgt_group(p_group), 0::smallint, v_floor, v_head.held, p_consumer, p_batch_size, v_now, v_until
-        ) g;
-    end if;
-    if v_ids is null and (v_group.passes_over or p_event_types is not null) then
-        select g.ids, g.attempts into v_ids, v_tries
-        from pgtrickle_internal.pgt_grant_passed(pgtrickle_internal.pgt_group(p_group), v_floor, p_event_types, p_consumer, p_batch_size,
-            v_until) g;
-    end if;
-    if v_ids is null and p_event_types is null then
-        -- What comes next, and what has come of gaps.
-        v_tries := 1;
-        case v_group.outbox_name
-            when 'shop_events' then
-                select max(s.id), count(*) into v_last, v_rows
-                from (select e.id from events.outbox_shop_events e where e.id > v_head.cur order by e.id limit p_batch_size) s;
-        end case;
-        if not v_head.gaps and v_last - v_head.cur = v_rows then
-            v_whole := true;
-            v_ids := int8multirange(int8range(v_head.cur, v_last, '(]'));
-        elsif v_head.gaps or v_rows > 0 then
-            select s.ids, s.last_no, s.cur into v_ids, v_no, v_last
-            from pgtrickle_internal.pgt_settle(
-                v_group.group_no, v_group.outbox_name, v_floor, v_no, v_head.cur, v_last, v_rows, v_now, p_batch_size
-            ) s;
+            v_floor := v_floor + found::integer;
         end if;
-        if v_ids is null and v_head.cur > (pgtrickle_internal.pgt_outbox_ids(v_group.outbox_name)).drawn_id then
-            raise warning 'the sequence of outbox % is behind id %, up to which group % was granted: tick() has to put it right',
-                v_group.outbox_name, v_head.cur, p_group;
-        elsif v_ids is not null then
-            insert into pgtrickle_internal.pgt_lease_log (group_no, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
-            values (
-                v_group.group_no, v_no + 1, v_last, v_floor, 'leased', v_ids, pg_current_xact_id()::text::bigint, p_consumer, v_until,
-                    v_tries
-            );
+        if (v_head.held or v_head.due) and p_event_types is null then
+            select g.ids, g.attempts into v_ids, v_tries
+            from pgtrickle_internal.pgt_grant_again(
+                pgtrickle_internal.pgt_group(p_group), 0::smallint, v_floor, v_head.held, p_consumer, p_batch_size, v_now, v_until
+            ) g;
         end if;
-    end if;
+        if v_ids is null and (v_group.passes_over or p_event_types is not null) then
+            select g.ids, g.attempts into v_ids, v_tries
+            from pgtrickle_internal.pgt_grant_passed(pgtrickle_internal.pgt_group(p_group), v_floor, p_event_types, p_consumer,
+                p_batch_size, v_until) g;
+        end if;
+        if v_ids is null and p_event_types is null then
+            -- What comes next, and what has come of gaps.
+            v_tries := 1;
+            execute format('select * from %I.%I($1, $2)', 'pgtrickle_internal', v_group.function_prefix || '_next')
+            into v_last, v_rows
+            using v_head.cur, p_batch_size;
+            if not v_head.gaps and v_last - v_head.cur = v_rows then
+                v_whole := true;
+                v_ids := int8multirange(int8range(v_head.cur, v_last, '(]'));
+            elsif v_head.gaps or v_rows > 0 then
+                select s.ids, s.last_no, s.cur into v_ids, v_no, v_last
+                from pgtrickle_internal.pgt_settle(
+                    v_group.group_no, v_group.outbox_name, v_floor, v_no, v_head.cur, v_last, v_rows, v_now, p_batch_size
+                ) s;
+            end if;
+            if v_ids is null and v_head.cur > (pgtrickle_internal.pgt_outbox_ids(v_group.outbox_name)).drawn_id then
+                raise warning 'the sequence of outbox % is behind id %, up to which group % was granted: tick() has to put it right',
+                    v_group.outbox_name, v_head.cur, p_group;
+            elsif v_ids is not null then
+                insert into pgtrickle_internal.pgt_lease_log
+                    (group_no, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
+                values (
+                    v_group.group_no, v_no + 1, v_last, v_floor, 'leased', v_ids, pg_current_xact_id()::text::bigint, p_consumer, v_until,
+                        v_tries
+                );
+            end if;
+        end if;
     end if;
     if not v_group.known then
         insert into pgtrickle_internal.pgt_consumers (group_no, consumer_id)
@@ -2041,39 +2227,12 @@ begin
         on conflict do nothing;
     end if;
 
-    v_lease := pg_current_xact_id_if_assigned()::text::bigint;
-    -- In a statement of its own: a snapshot from before the grant would lack rows that it covers.
-    case v_group.outbox_name
-        when 'shop_events' then
-            if v_whole then -- in one range and in order: a third less for the server to do
-                return query
-                select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload,
-                    v_tries, v_lease
-                from events.outbox_shop_events e
-                where e.id > v_head.cur and e.id <= v_last
-                order by e.id;
-                return;
-            end if;
-            return query
-            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload,
-                v_tries, v_lease
-            from unnest(v_ids) r
-            cross join lateral (
-                select o.* from events.outbox_shop_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
-                    lower(r)
-            ) e
-            order by e.id;
-        when 'account_events' then
-            return query
-            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean, e.payload,
-                l.attempts, v_lease
-            from unnest(v_lanes.ids, v_lanes.attempts) l (ids, attempts), unnest(l.ids) r
-            cross join lateral (
-                select o.* from events.outbox_account_events o where o.id >= lower(r) and o.id < upper(r) order by o.id limit upper(r) -
-                    lower(r)
-            ) e
-            order by e.id;
-    end case;
+    if v_ids is not null or v_sets is not null then
+        -- In a statement of its own: a snapshot from before the grant would lack rows that it covers.
+        return query execute format('select * from %I.%I($1, $2, $3, $4, $5)', 'pgtrickle_internal', v_group.function_prefix || '_rows')
+        using v_cur, case when v_whole then v_last end, coalesce(v_sets, array[v_ids]), coalesce(v_each, array[v_tries]),
+            pg_current_xact_id_if_assigned()::text::bigint;
+    end if;
 end;
 $function$;
 comment on function pgtrickle.poll_outbox(text, text, int4, int4, text[], int8) is
@@ -2524,7 +2683,7 @@ $function$;
 comment on function pgtrickle.resume_group(text) is 'Resumes a paused group. (Sluice: pgtrickle in pgtrickle)';
 
 -- The consumers of each group and how far each has committed. A union: a join would read the log once for each consumer of a new table.
-create view pgtrickle.pgt_consumer_offsets as
+create view pgtrickle.pgt_consumer_offsets with (security_barrier) as
 select g.outbox_name, g.group_name, c.consumer_id, c.last_offset, c.last_commit_at, c.last_heartbeat_at
 from (
     select x.group_no, x.consumer_id, coalesce(max(x.committed_id), 0) as last_offset, max(x.committed_at) as last_commit_at,
@@ -2541,17 +2700,27 @@ from (
     group by x.group_no, x.consumer_id
     having bool_or(x.is_known)
 ) c
-join pgtrickle.pgt_consumer_groups g on g.group_no = c.group_no;
+join pgtrickle.pgt_consumer_groups g on g.group_no = c.group_no
+where (not exists (select from pgtrickle_internal.pgt_spec s where s.name = 'own_readers') or (
+    select has_column_privilege(to_regclass(format('%I.%I', r.outbox_schema, r.outbox_table_name)), 'created_at', 'select')
+    from pgtrickle_internal.pgt_outboxes r
+    where r.outbox_name = g.outbox_name
+));
 comment on view pgtrickle.pgt_consumer_offsets is
     'The consumers of each group and how far each has committed. (Sluice: pgtrickle in pgtrickle)';
 
 -- Leases of consumers: also those that have expired and were not granted again yet.
-create view pgtrickle.pgt_consumer_leases as
+create view pgtrickle.pgt_consumer_leases with (security_barrier) as
 select g.outbox_name, g.group_name, l.consumer_id, lower(l.ids) as first_id, upper(l.ids) - 1 as last_id, l.leased_at,
        l.until as visibility_until, l.attempts
 from pgtrickle_internal.pgt_lease_log l
 join pgtrickle.pgt_consumer_groups g on g.group_no = l.group_no
-where l.state = 'leased' and l.consumer_id is not null and not l.lost;
+where l.state = 'leased' and l.consumer_id is not null and not l.lost
+  and (not exists (select from pgtrickle_internal.pgt_spec s where s.name = 'own_readers') or (
+    select has_column_privilege(to_regclass(format('%I.%I', r.outbox_schema, r.outbox_table_name)), 'created_at', 'select')
+    from pgtrickle_internal.pgt_outboxes r
+    where r.outbox_name = g.outbox_name
+));
 comment on view pgtrickle.pgt_consumer_leases is 'Leases of consumers. (Sluice: pgtrickle in pgtrickle)';
 
 -- Leases that have not expired.
@@ -2569,11 +2738,16 @@ from pgtrickle.pgt_consumer_offsets o;
 comment on view pgtrickle.pgt_consumer_status is 'The consumers of each group. (Sluice: pgtrickle in pgtrickle)';
 
 -- How far each group is behind its outbox.
-create view pgtrickle.pgt_consumer_group_lag as
+create view pgtrickle.pgt_consumer_group_lag with (security_barrier) as
 select g.outbox_name as outbox, g.group_name, s.committed_offset, s.max_id, s.lag_rows,
        (select count(*) from pgtrickle_internal.pgt_consumers c where c.group_no = g.group_no) as consumer_count, s.leased_rows
 from pgtrickle.pgt_consumer_groups g
-cross join lateral pgtrickle_internal.pgt_group_state(g) s;
+cross join lateral pgtrickle_internal.pgt_group_state(g) s
+where (not exists (select from pgtrickle_internal.pgt_spec s where s.name = 'own_readers') or (
+    select has_column_privilege(to_regclass(format('%I.%I', r.outbox_schema, r.outbox_table_name)), 'created_at', 'select')
+    from pgtrickle_internal.pgt_outboxes r
+    where r.outbox_name = g.outbox_name
+));
 comment on view pgtrickle.pgt_consumer_group_lag is 'How far each group is behind its outbox. (Sluice: pgtrickle in pgtrickle)';
 
 -- How far a group is behind, or all: the consumers, and what the group has not committed. A group without consumers has one row.
@@ -2648,7 +2822,7 @@ begin
 end;
 $function$;
 
--- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts idle groups,
+-- Alerts consumers silent for a minute, once; deletes those silent for long without a running lease; alerts or evicts idle groups,
 -- and alerts, once, a transaction that holds a group for longer than setting poll_wait_ms.
 -- Writes pgt_consumers, pgt_consumer_groups; notifies pg_trickle_alert. Skips rows that an open transaction has locked.
 create function pgtrickle_internal.pgt_watch_consumers()
@@ -2656,6 +2830,7 @@ create function pgtrickle_internal.pgt_watch_consumers()
     language plpgsql
     set search_path = pg_catalog, pg_temp
     set jit = off
+    set lock_timeout = '100ms'
 as $function$
 declare
     v_alert jsonb;
@@ -2750,6 +2925,13 @@ begin
         where w.idle <> i.idle
         for update of w skip locked
     loop
+        if v_idle.idle and v_idle.idle_policy = 'evict' then
+            begin
+                perform pgtrickle_internal.pgt_start(pgtrickle_internal.pgt_group(v_idle.group_name), null);
+            exception when lock_not_available then
+                continue; -- a consumer polls or commits after all: the next pass looks again
+            end;
+        end if;
         update pgtrickle.pgt_consumer_groups g set idle = v_idle.idle where g.group_no = v_idle.group_no;
         continue when not v_idle.idle;
         perform pg_notify('pg_trickle_alert', jsonb_build_object(
@@ -2868,18 +3050,32 @@ create function pgtrickle_internal.pgt_attach_outboxes()
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_outbox record;
 begin
     insert into pgtrickle_internal.pgt_outbox_state (outbox_name, full_refresh_due)
-    values ('shop_events', false)
+    select o.outbox_name, o.kind = 'stream_table' from pgtrickle_internal.pgt_outboxes o where o.asked
     on conflict (outbox_name) do nothing;
-    perform pgtrickle_internal.pgt_publication('events_outbox_shop_events', 'events.outbox_shop_events'::regclass, false);
-    insert into pgtrickle_internal.pgt_outbox_state (outbox_name, full_refresh_due)
-    values ('account_events', false)
-    on conflict (outbox_name) do nothing;
-    perform pgtrickle_internal.pgt_publication('events_outbox_account_events', 'events.outbox_account_events'::regclass, false);
+    for v_outbox in
+        select o.outbox_name, o.kind, o.function_prefix, o.publication, o.default_table_name is not null as has_segments,
+               to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name)) as id
+        from pgtrickle_internal.pgt_outboxes o
+        join pgtrickle_internal.pgt_outbox_state s on s.outbox_name = o.outbox_name
+        order by o.kind, o.outbox_name
+    loop
+        if v_outbox.kind = 'stream_table' then
+            execute format('select %I.%I()', 'pgtrickle_internal', v_outbox.function_prefix || '_make');
+        else
+            perform pgtrickle_internal.pgt_publication(v_outbox.publication, v_outbox.id, v_outbox.has_segments);
+        end if;
+        if v_outbox.has_segments then
+            execute format('select %I.%I()', 'pgtrickle_internal', v_outbox.function_prefix || '_segment');
+        end if;
+    end loop;
     insert into pgtrickle.pgt_consumer_groups (group_name, outbox_name, auto_offset_reset, max_attempts, start_id)
-    values ('shipping', 'shop_events', 'earliest', 10, 0),
-           ('ledger', 'account_events', 'earliest', null, 0)
+    select g.group_name, g.outbox_name, g.auto_offset_reset, g.max_attempts, 0
+    from pgtrickle_internal.pgt_outbox_groups g
+    order by g.group_name
     on conflict (group_name) do nothing;
     perform pgtrickle_internal.pgt_start(g, case g.auto_offset_reset when 'earliest' then 0 end)
     from pgtrickle.pgt_consumer_groups g
@@ -2896,12 +3092,20 @@ as $function$
 declare
     v_found record;
 begin
+    perform pgtrickle.drop_consumer_group(g.group_name)
+    from pgtrickle.pgt_consumer_groups g
+    join pgtrickle_internal.pgt_outboxes o on o.outbox_name = g.outbox_name and o.kind = 'stream_table';
+    delete from pgtrickle_internal.pgt_outbox_state s
+    using pgtrickle_internal.pgt_outboxes o
+    where o.outbox_name = s.outbox_name and o.kind = 'stream_table';
+    for v_found in select o.function_prefix from pgtrickle_internal.pgt_outboxes o where o.kind = 'stream_table' order by o.outbox_name loop
+        execute format('select %I.%I()', 'pgtrickle_internal', v_found.function_prefix || '_unmake');
+    end loop;
     for v_found in
         select distinct p.pubname
-        from pg_publication p
-        join pg_publication_rel r on r.prpubid = p.oid
-        where p.pubname = 'events_outbox_shop_events' and r.prrelid = to_regclass('events.outbox_shop_events')
-           or p.pubname = 'events_outbox_account_events' and r.prrelid = to_regclass('events.outbox_account_events')
+        from pgtrickle_internal.pgt_outboxes o
+        join pg_publication p on p.pubname = o.publication
+        join pg_publication_rel r on r.prpubid = p.oid and r.prrelid = to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name))
     loop
         execute format('drop publication %I', v_found.pubname);
     end loop;
