@@ -104,16 +104,11 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	}
 	b.add("catalog/pgt_tasks.sql", view)
 	if view.HasStreamTables() {
-		b.add("extension/pgt_is_own.sql", view)
-		if len(view.MadeOutboxes()) > 0 {
-			b.add("extension/pgt_adopt.sql", view)
-			b.add("extension/pgt_missing.sql", view)
+		for _, name := range []string{"pgt_is_own", "pgt_adopt", "pgt_missing", "pgt_drop_own"} {
+			b.add("stream_table/"+name+".sql", view)
 		}
-		b.add("extension/pgt_drop_own.sql", view)
 	}
-	if view.Notifies() {
-		b.add("shared/pgt_notify.sql", view)
-	}
+	b.add("shared/pgt_notify.sql", view)
 	if view.HasInboxes() {
 		b.inboxes(view)
 	}

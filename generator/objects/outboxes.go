@@ -29,6 +29,8 @@ func (b *builder) outbox(o render.Outbox) {
 		b.add("outbox/ids.sql", o, dumped, goesWithTable)
 		if o.Segmented() {
 			b.add("outbox/default.sql", o, holds)
+			b.add("outbox/segment.sql", o)
+			b.add("outbox/retire.sql", o)
 		}
 		if o.OrderingKey != "" {
 			b.add("outbox/lane_index.sql", o)
@@ -67,12 +69,6 @@ func (b *builder) consumerGroups(view render.Extension) {
 		"group/pgt_outbox_name", "group/pgt_lease_heads", "group/pgt_group_state", "outbox/pgt_safe_point", "outbox/pgt_outbox_done",
 	} {
 		b.add(name+".sql", view)
-	}
-	for _, o := range view.Outboxes {
-		if o.Segmented() {
-			b.add("outbox/segment.sql", o)
-			b.add("outbox/retire.sql", o)
-		}
 	}
 	for _, name := range []string{
 		"outbox/enable_outbox", "outbox/disable_outbox", "outbox/pgt_awaits_ack", "group/outbox_rows_consumed", "outbox/pgt_outbox_drain",

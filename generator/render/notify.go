@@ -14,18 +14,3 @@ type Notify struct {
 	Channel, Payload string
 	ByRow            bool // the table is partitioned: rows are written through its partitions, too
 }
-
-// Notifies reports whether an inbox or an outbox has such a trigger.
-func (e Extension) Notifies() bool {
-	for _, i := range e.Inboxes {
-		if i.Notify != nil {
-			return true
-		}
-	}
-	for _, o := range e.Outboxes {
-		if o.Notify != nil {
-			return true
-		}
-	}
-	return false
-}

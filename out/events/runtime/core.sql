@@ -125,6 +125,19 @@ create table pgtrickle_internal.pgt_tasks (
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
+-- Notifies a channel, once for each transaction. Arguments: the channel and the payload.
+-- Transactions that notify commit one after the other: PostgreSQL takes a lock of the whole server for each.
+create function pgtrickle_internal.pgt_notify()
+    returns trigger
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    perform pg_notify(tg_argv[0], tg_argv[1]);
+    return null;
+end;
+$function$;
+
 -- Creates triggers, stream tables, and the rows that a dump keeps. Apply, the migrations and tick() call it. No script of an extension
 -- does, whose members are made before users' tables are restored, and rows that it inserted would collide with restored ones.
 -- p_fill: fill new stream tables in immediate mode, while writers wait until the transaction ends. Otherwise triggers only log until

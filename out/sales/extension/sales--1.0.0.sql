@@ -155,7 +155,8 @@ create table sales_internal.pgt_tasks (
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
--- Returns whether the extension created a relation: it is in the internal schema, or a view over a relation of it.
+-- Returns whether the extension created a relation: it is in the internal schema, or a view over a relation of it, or its comment has the
+-- mark and its owner is the extension's.
 create function sales_internal.pgt_is_own(p_relation regclass)
     returns boolean
     language sql
@@ -175,8 +176,51 @@ as $function$
                 join pg_class i on i.oid = d.refobjid
                 where r.ev_class = c.oid and i.relnamespace = o.relnamespace
             )
+            or c.relowner = o.relowner and strpos(obj_description(c.oid, 'pg_class'), '(Sluice: sales in sales)') > 0
         )
     )
+$function$;
+
+-- Marks a table or view as made by the extension, by its comment.
+create function sales_internal.pgt_adopt(p_relation regclass)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    execute format(case (select c.relkind from pg_class c where c.oid = p_relation)
+        when 'v' then 'comment on view %s is %L'
+        else 'comment on table %s is %L'
+    end, p_relation, '(Sluice: sales in sales)');
+end;
+$function$;
+
+-- Returns whether a relation in a schema of users is missing. One that the extension did not create is an error.
+-- A dump without comments has no marks: until after_restore() has run, the relation of that name is marked.
+create function sales_internal.pgt_missing(p_relation text)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_relation regclass := to_regclass(p_relation);
+begin
+    if v_relation is null and to_regtype(p_relation) is null then
+        return true;
+    elsif sales_internal.pgt_is_own(v_relation) then
+        return false;
+    elsif exists (select from sales_internal.pgt_version_history h where h.row_xmin is distinct from h.xmin::text) then
+        perform sales_internal.pgt_adopt(v_relation);
+        return false;
+    end if;
+    raise exception using errcode = '42710', message = 'relation already exists: ' || p_relation,
+        detail = format('It is of role %s, and extension %s did not make it.', coalesce(
+            (select c.relowner from pg_class c where c.oid = v_relation),
+                (select t.typowner from pg_type t where t.oid = to_regtype(p_relation))
+        )::regrole, 'sales'),
+        hint = 'Rename or drop it, or change the name in the spec. If it is one that Sluice made, end its comment with (Sluice: sales in '
+            'sales).';
+end;
 $function$;
 
 -- Drops a table or view, if it is there and the extension made it.
@@ -188,11 +232,25 @@ as $function$
 declare
     v_relation regclass := to_regclass(p_relation);
 begin
-    if sales_internal.pgt_is_own(v_relation) then
+    if sales_internal.pgt_is_own(v_relation) or v_relation is not null and exists
+        (select from sales_internal.pgt_version_history h where h.row_xmin is distinct from h.xmin::text) then
         execute format(case (select c.relkind from pg_class c where c.oid = v_relation) when 'v' then 'drop view %s' else 'drop table %s'
             end,
             v_relation);
     end if;
+end;
+$function$;
+
+-- Notifies a channel, once for each transaction. Arguments: the channel and the payload.
+-- Transactions that notify commit one after the other: PostgreSQL takes a lock of the whole server for each.
+create function sales_internal.pgt_notify()
+    returns trigger
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    perform pg_notify(tg_argv[0], tg_argv[1]);
+    return null;
 end;
 $function$;
 
@@ -5071,7 +5129,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '91bbfc5d27e5519775f56d50d5d9b014', 'extension');
+values ('sales', '1.0.0', '462a1f25687c541b358fb337c61e7c03', 'extension');
 
 do $do$
 begin

@@ -125,44 +125,16 @@ create table pgtrickle_internal.pgt_tasks (
     last_error  text
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000);
 
--- Returns whether the extension created a relation: it is in the internal schema, or a view over a relation of it.
-create function pgtrickle_internal.pgt_is_own(p_relation regclass)
-    returns boolean
-    language sql
-    stable
-    set search_path = pg_catalog, pg_temp
-as $function$
-    select exists (
-        select
-        from pg_class c
-        join pg_class o on o.oid = 'pgtrickle_internal.pgt_version_history'::regclass
-        where c.oid = p_relation and (
-            c.relnamespace = o.relnamespace
-            or exists (
-                select
-                from pg_rewrite r
-                join pg_depend d on d.classid = r.tableoid and d.objid = r.oid and d.refclassid = c.tableoid
-                join pg_class i on i.oid = d.refobjid
-                where r.ev_class = c.oid and i.relnamespace = o.relnamespace
-            )
-        )
-    )
-$function$;
-
--- Drops a table or view, if it is there and the extension made it.
-create function pgtrickle_internal.pgt_drop_own(p_relation text)
-    returns void
+-- Notifies a channel, once for each transaction. Arguments: the channel and the payload.
+-- Transactions that notify commit one after the other: PostgreSQL takes a lock of the whole server for each.
+create function pgtrickle_internal.pgt_notify()
+    returns trigger
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
-declare
-    v_relation regclass := to_regclass(p_relation);
 begin
-    if pgtrickle_internal.pgt_is_own(v_relation) then
-        execute format(case (select c.relkind from pg_class c where c.oid = v_relation) when 'v' then 'drop view %s' else 'drop table %s'
-            end,
-            v_relation);
-    end if;
+    perform pg_notify(tg_argv[0], tg_argv[1]);
+    return null;
 end;
 $function$;
 
