@@ -45,7 +45,7 @@ func (f Finding) String() string {
 var findingsSQL string
 
 // Findings runs plpgsql_check, which is installed in schema plpgsql_check, with all warnings over the functions of schemas. What functions of the
-// runtime do with a module that is not installed, and therefore never do, is no finding.
+// runtime do with a module that is not installed, and therefore never do, is no finding, and neither is a trigger function of it that nothing here uses.
 func Findings(ctx context.Context, tx pgx.Tx, schemas ...string) ([]Finding, error) {
 	// It plans statements that read stream tables, which are not filled.
 	if _, err := tx.Exec(ctx, "set local check_function_bodies = off"); err != nil {
@@ -76,17 +76,26 @@ func Findings(ctx context.Context, tx pgx.Tx, schemas ...string) ([]Finding, err
 // missing finds the name in a message that something is not there, or that it could therefore not be planned.
 var missing = regexp.MustCompile(`^(?:relation "|type "|function |procedure |there are no plan for query: "call )("(?:[^"]|"")+"|[^".]+)\.(\w+)`)
 
+// noTrigger is what findings.sql says of a trigger function that no trigger calls.
+const noTrigger = "no trigger calls this trigger function: it cannot be checked"
+
+var ofRuntime = regexp.MustCompile(`\.(\w+)\(\)$`)
+
 // withoutOtherModules removes findings that name what another module of the runtime has, and, of the functions that these are in, what follows from them.
 func withoutOtherModules(findings []Finding, schemas, installed []string) []Finding {
 	ofOther := func(f Finding) bool {
 		m := missing.FindStringSubmatch(f.Message)
 		return f.Level == "error" && m != nil && slices.Contains(schemas, sqltext.Unquoted(m[1])) && generator.IsShared(m[2]) && !slices.Contains(installed, m[2])
 	}
+	unused := func(f Finding) bool { // by this extension, of the runtime
+		m := ofRuntime.FindStringSubmatch(f.Function)
+		return f.Message == noTrigger && m != nil && generator.IsShared(m[1])
+	}
 	partly := map[string]bool{}
 	for _, f := range findings {
 		partly[f.Function] = partly[f.Function] || ofOther(f)
 	}
 	return slices.DeleteFunc(findings, func(f Finding) bool {
-		return ofOther(f) || partly[f.Function] && f.Level != "error"
+		return ofOther(f) || unused(f) || partly[f.Function] && f.Level != "error"
 	})
 }
