@@ -72,9 +72,13 @@ func (b *builder) consumerGroups(view render.Extension) {
 	}
 	for _, name := range []string{
 		"outbox/enable_outbox", "outbox/disable_outbox", "outbox/pgt_awaits_ack", "group/outbox_rows_consumed", "outbox/pgt_outbox_drain",
-		"outbox/pgt_publication", "outbox/outbox_publish", "outbox/outbox_publish_many", "outbox/outbox_status", "outbox/pgt_watch_outboxes",
+		"outbox/pgt_publication", "outbox/outbox_status", "outbox/pgt_watch_outboxes",
 	} {
 		b.add(name+".sql", view)
+	}
+	if len(view.EventOutboxes()) > 0 { // they name the outboxes
+		b.add("outbox/outbox_publish.sql", view)
+		b.add("outbox/outbox_publish_many.sql", view)
 	}
 	for _, name := range []string{
 		"pgt_group", "pgt_held_groups", "pgt_lock_group", "pgt_count_ids", "pgt_dead_letter", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_again",
@@ -97,8 +101,8 @@ func (b *builder) ownFunctions(o render.Outbox) {
 		name string
 		has  bool
 	}{
-		{"ids", true}, {"visible", true}, {"next", true}, {"rows", true}, {"types", o.Event && o.OrderingKey == ""}, {"hashes", o.OrderingKey != ""},
-		{"lane", o.OrderingKey != ""}, {"publish", o.Event},
+		{"ids", true}, {"visible", true}, {"next", o.OrderingKey != ""}, {"types", o.Event && o.OrderingKey == ""}, {"hashes", o.OrderingKey != ""},
+		{"lane", o.OrderingKey != ""},
 	} {
 		if own.has {
 			b.add("outbox/own_"+own.name+".sql", o)

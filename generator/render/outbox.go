@@ -211,6 +211,15 @@ func (e Extension) outboxes(are func(Outbox) bool) []Outbox {
 	return some
 }
 
+// EventOutboxNames lists those that applications publish to, in spec order.
+func (e Extension) EventOutboxNames() []string {
+	var names []string
+	for _, o := range e.EventOutboxes() {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
 // Lanes is how many lanes ordered outboxes have.
 func (e Extension) Lanes() int { return Lanes }
 

@@ -21,11 +21,6 @@ func (r Role) EventOutboxes() []Outbox {
 	return slices.DeleteFunc(slices.Clone(r.Outboxes), Outbox.Made)
 }
 
-// Publishes reports whether a producer has an outbox of events that nobody else publishes.
-func (r Role) Publishes() bool {
-	return slices.ContainsFunc(r.EventOutboxes(), func(o Outbox) bool { return !o.Feed })
-}
-
 // HasInboxes reports whether it has rights on inboxes: on all it has, functions may create others.
 func (r Role) HasInboxes() bool { return len(r.Inboxes) > 0 || r.Of == "" && r.FromSQL != nil }
 

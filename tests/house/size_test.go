@@ -57,7 +57,7 @@ func TestSize(t *testing.T) {
 	}{
 		{"one inbox", inbox, size{2778, 86}},
 		{"one more inbox", inboxes.minus(inbox), size{700, 26}},
-		{"one outbox with a group", outbox, size{3799, 110}},
+		{"one outbox with a group", outbox, size{3747, 107}},
 		{"one more outbox with a group", outboxes.minus(outbox), size{200, 12}},
 		{"one stream table", sizeOf(t, "stream_tables:", streamTable("z", differential, voidQuery)), size{2602, 77}},
 		{"one more filter", oneMore(differential, voidQuery, filterQuery), size{250, 8}},

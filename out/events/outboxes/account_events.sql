@@ -143,46 +143,6 @@ begin
 end;
 $function$;
 
--- The rows of outbox account_events that a poll was granted: all after one id and up to another, or those of several sets, each with its
--- attempts.
--- Reads events.outbox_account_events.
--- From outboxes.account_events in the spec.
-create function events_internal.outbox_account_events_rows(
-    p_after bigint, p_upto bigint, p_ids int8multirange[], p_attempts integer[], p_lease_id bigint
-)
-    returns table (
-        id bigint, created_at timestamptz, event_type text, aggregate_id text, headers jsonb, inserted_count integer,
-        deleted_count integer, is_claim_check boolean, payload jsonb, attempts integer, lease_id bigint
-    )
-    language plpgsql
-    stable
-as $function$
-begin
-    if p_upto is not null then -- in one range and in order: a third less for the server to do
-        return query
-        select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean,
-           e.payload, p_attempts[1], p_lease_id
-        from events.outbox_account_events e
-        where e.id operator(pg_catalog.>) p_after and e.id operator(pg_catalog.<=) p_upto
-        order by e.id;
-        return;
-    end if;
-    return query
-    select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean,
-           e.payload, l.attempts, p_lease_id
-    from rows from (pg_catalog.unnest(p_ids), pg_catalog.unnest(p_attempts)) l (ids, attempts)
-    cross join lateral pg_catalog.unnest(l.ids) r
-    cross join lateral (
-        select o.*
-        from events.outbox_account_events o
-        where o.id operator(pg_catalog.>=) pg_catalog.lower(r) and o.id operator(pg_catalog.<) pg_catalog.upper(r)
-        order by o.id
-        limit pg_catalog.upper(r) operator(pg_catalog.-) pg_catalog.lower(r)
-    ) e
-    order by e.id;
-end;
-$function$;
-
 -- The ids among p_ids that outbox account_events shows, and the hashes of their keys.
 -- Reads events.outbox_account_events.
 -- From outboxes.account_events in the spec.
@@ -233,23 +193,6 @@ begin
             limit p_limit
         ) s
     );
-end;
-$function$;
-
--- Publishes an event to outbox account_events. Returns its id.
--- Writes events.outbox_account_events.
--- From outboxes.account_events in the spec.
-create function events_internal.outbox_account_events_publish(p_event_type text, p_payload jsonb, p_aggregate_id text, p_headers jsonb)
-    returns bigint
-    language plpgsql
-as $function$
-declare
-    v_id bigint;
-begin
-    insert into events.outbox_account_events (event_type, aggregate_id, payload, headers)
-    values (p_event_type, p_aggregate_id, p_payload, p_headers)
-    returning id into v_id;
-    return v_id;
 end;
 $function$;
 

@@ -80,59 +80,6 @@ begin
 end;
 $function$;
 
--- The last of the next rows of outbox shop_events after an id, p_limit at most, and their number.
--- Reads events.outbox_shop_events.
--- From outboxes.shop_events in the spec.
-create function events_internal.outbox_shop_events_next(p_after bigint, p_limit integer, out last_id bigint, out row_count bigint)
-    language plpgsql
-    stable
-as $function$
-begin
-    select pg_catalog.max(s.id), pg_catalog.count(*) into last_id, row_count
-    from (select e.id from events.outbox_shop_events e where e.id operator(pg_catalog.>) p_after order by e.id limit p_limit) s;
-end;
-$function$;
-
--- The rows of outbox shop_events that a poll was granted: all after one id and up to another, or those of several sets, each with its
--- attempts.
--- Reads events.outbox_shop_events.
--- From outboxes.shop_events in the spec.
-create function events_internal.outbox_shop_events_rows(
-    p_after bigint, p_upto bigint, p_ids int8multirange[], p_attempts integer[], p_lease_id bigint
-)
-    returns table (
-        id bigint, created_at timestamptz, event_type text, aggregate_id text, headers jsonb, inserted_count integer,
-        deleted_count integer, is_claim_check boolean, payload jsonb, attempts integer, lease_id bigint
-    )
-    language plpgsql
-    stable
-as $function$
-begin
-    if p_upto is not null then -- in one range and in order: a third less for the server to do
-        return query
-        select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean,
-           e.payload, p_attempts[1], p_lease_id
-        from events.outbox_shop_events e
-        where e.id operator(pg_catalog.>) p_after and e.id operator(pg_catalog.<=) p_upto
-        order by e.id;
-        return;
-    end if;
-    return query
-    select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean,
-           e.payload, l.attempts, p_lease_id
-    from rows from (pg_catalog.unnest(p_ids), pg_catalog.unnest(p_attempts)) l (ids, attempts)
-    cross join lateral pg_catalog.unnest(l.ids) r
-    cross join lateral (
-        select o.*
-        from events.outbox_shop_events o
-        where o.id operator(pg_catalog.>=) pg_catalog.lower(r) and o.id operator(pg_catalog.<) pg_catalog.upper(r)
-        order by o.id
-        limit pg_catalog.upper(r) operator(pg_catalog.-) pg_catalog.lower(r)
-    ) e
-    order by e.id;
-end;
-$function$;
-
 -- The ids among p_ids that outbox shop_events shows, by event type.
 -- Reads events.outbox_shop_events.
 -- From outboxes.shop_events in the spec.
@@ -153,23 +100,6 @@ begin
         limit pg_catalog.upper(r) operator(pg_catalog.-) pg_catalog.lower(r)
     ) e
     group by e.event_type;
-end;
-$function$;
-
--- Publishes an event to outbox shop_events. Returns its id.
--- Writes events.outbox_shop_events.
--- From outboxes.shop_events in the spec.
-create function events_internal.outbox_shop_events_publish(p_event_type text, p_payload jsonb, p_aggregate_id text, p_headers jsonb)
-    returns bigint
-    language plpgsql
-as $function$
-declare
-    v_id bigint;
-begin
-    insert into events.outbox_shop_events (event_type, aggregate_id, payload, headers)
-    values (p_event_type, p_aggregate_id, p_payload, p_headers)
-    returning id into v_id;
-    return v_id;
 end;
 $function$;
 
