@@ -16,7 +16,7 @@ import (
 // imperative adds the functions that create and drop inboxes at run time. What these consist of are the objects of an inbox of the spec, and
 // functions that do for one of them what those that users call do for the inboxes of the spec.
 func (b *builder) imperative(s *spec.Spec, view render.Extension) {
-	for _, name := range []string{"pgt_derived_name", "pgt_inbox_function", "pgt_own_columns", "pgt_own_ids", "pgt_given_id", "pgt_own_column", "pgt_own_list", "pgt_require_tracked", "pgt_level_of"} {
+	for _, name := range []string{"pgt_own_columns", "pgt_own_ids", "pgt_given_id", "pgt_own_column", "pgt_own_list", "pgt_require_tracked", "pgt_level_of"} {
 		b.add("imperative/"+name+".sql", view)
 	}
 	b.add("imperative/pgt_inbox_script.sql", b.script(s, view))
@@ -35,16 +35,11 @@ func (b *builder) imperative(s *spec.Spec, view render.Extension) {
 	}
 }
 
-// createdObjects are the objects of an inbox that functions create, and those that only such inboxes have.
+// createdObjects are the objects of an inbox that functions create.
 func (b *builder) createdObjects(s *spec.Spec, view render.Extension, inbox render.Inbox) []upgrade.Object {
 	apart := b.apart()
 	apart.inbox(view, inbox)
-	one := view.ForOne(inbox)
-	for _, template := range []string{
-		"inbox_receive", "inbox_receive_many", "inbox_pending", "inbox_mark_processed", "inbox_mark_processed_many", "inbox_mark_failed",
-	} {
-		apart.add("inbox/"+template+".sql", one)
-	}
+	one := render.Extension{Schemas: view.Schemas, Extension: view.Extension, Version: view.Version, Settings: view.Settings, Inboxes: []render.Inbox{inbox}}
 	roles := *s
 	roles.Inboxes = []spec.Inbox{spec.NewInbox(render.AnyInbox, render.AnySchema)}
 	one.Inboxes[0].DeadLetter, one.Inboxes[0].Stats = false, false

@@ -10,11 +10,10 @@ import (
 
 // inboxes adds the objects that all inboxes share, without the functions that users call.
 func (b *builder) inboxes(view render.Extension) {
-	if view.FromSQL != nil {
-		b.add("catalog/pgt_inbox_config.sql", view, dumpedWhere("where is_imperative"))
-	} else {
-		b.add("catalog/pgt_inbox_config.sql", view)
-	}
+	created := dumpedWhere(fmt.Sprintf("where inbox_name in (select c.inbox_name from %s c where c.is_imperative)", view.In("pgt_inbox_config")))
+	b.add("inbox/pgt_tenant.sql", view) // before the tables whose policies call them
+	b.add("inbox/pgt_by_tenant.sql", view)
+	b.add("catalog/pgt_inbox_config.sql", view, dumpedWhere("where is_imperative"))
 	b.add("catalog/pgt_inbox_claims.sql", view, dumpedWhere("where no = 0"))
 	b.add("catalog/pgt_inbox_progress.sql", view)
 	b.add("catalog/pgt_inbox_deltas.sql", view, dumpedWhere("where is_expired"))
@@ -25,69 +24,27 @@ func (b *builder) inboxes(view render.Extension) {
 	b.add("catalog/pgt_inbox_leases_held.sql", view)
 	b.add("catalog/pgt_inbox_leases_again.sql", view)
 	b.add("catalog/pgt_inbox_dead.sql", view, dumpedWhere("where alerted"))
-	if len(view.Wired()) > 0 {
-		b.wireFormats(view)
-	}
-	names := []string{"pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_count_attempt", "pgt_inbox_rebuild"}
-	if len(view.OwnTables()) < len(view.Inboxes) || view.FromSQL != nil { // those over tables of users have their own
-		names = append(names, "pgt_inbox_changed", "pgt_inbox_row_changed")
-	}
-	names = append(names, "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_tick")
-	if view.Windows() {
-		b.add("catalog/pgt_inbox_retiring.sql", view)
-		names = append(names, "pgt_inbox_retired", "pgt_inbox_note_ids")
-	}
-	var dumped []option
-	if view.FromSQL != nil {
-		dumped = append(dumped, dumpedWhere(fmt.Sprintf("where inbox_name in (select c.inbox_name from %s c where c.is_imperative)", view.In("pgt_inbox_config"))))
-	}
-	if view.OrdersInboxes() {
-		b.add("catalog/pgt_inbox_ordering_config.sql", view, dumped...)
-		b.add("catalog/pgt_inbox_wakes.sql", view)
-		names = append(names, "pgt_inbox_order_tick")
-	}
-	if view.PrioritizesInboxes() {
-		b.add("catalog/pgt_inbox_priority_config.sql", view, dumped...)
-		names = append(names, "pgt_inbox_level_watermarks")
-	}
-	if view.WaitsForNumbers() {
-		b.add("catalog/pgt_inbox_sequences.sql", view, dumpedWhere("where is_expired"))
-	}
-	if view.Journals() {
-		names = append(names, "pgt_inbox_touched")
-	}
-	if view.SplitIDs() {
-		names = append(names, "pgt_split_id")
-		if view.TimedIDs() {
-			names = append(names, "pgt_id_time")
-		}
-	}
-	b.add("inbox/inbox_is_my_partition.sql", view)
-	for _, name := range names {
-		b.add("inbox/"+name+".sql", view)
-	}
-	if view.OverTables() {
-		if view.Partitioned() {
-			b.add("catalog/pgt_inbox_partitions.sql", view)
-			b.add("inbox/pgt_partitions.sql", view)
-			b.add("inbox/pgt_see_partitions.sql", view)
-		}
-		for _, name := range []string{"pgt_processing_us_local", "pgt_most_of_errors", "pgt_require_table", "pgt_require_utc", "pgt_is_attached", "pgt_detach_table"} {
-			b.add("inbox/"+name+".sql", view)
-		}
-	}
-}
-
-// wireFormats adds what decodes documents, and keeps those that cannot be decoded.
-func (b *builder) wireFormats(view render.Extension) {
+	b.add("catalog/pgt_inbox_retiring.sql", view)
+	b.add("catalog/pgt_inbox_ordering_config.sql", view, created)
+	b.add("catalog/pgt_inbox_wakes.sql", view)
+	b.add("catalog/pgt_inbox_priority_config.sql", view, created)
+	b.add("catalog/pgt_inbox_sequences.sql", view, dumpedWhere("where is_expired"))
+	b.add("catalog/pgt_inbox_partitions.sql", view)
 	b.add("catalog/pgt_inbox_quarantine.sql", view, holds)
 	b.add("catalog/pgt_inbox_quarantine_new.sql", view)
-	b.add("wire/pgt_json.sql", view)
-	for _, format := range view.WireFormats() {
-		b.add("wire/pgt_decode_"+format+".sql", view)
+	for _, name := range []string{
+		"json", "decode_cloudevents", "decode_debezium", "decode_debezium_outbox", "decode_maxwell", "decode", "alert_quarantined",
+	} {
+		b.add("wire/pgt_"+name+".sql", view)
 	}
-	b.add("wire/pgt_decode.sql", view)
-	b.add("wire/pgt_alert_quarantined.sql", view)
+	for _, name := range []string{
+		"pgt_inbox_function", "inbox_is_my_partition", "pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_processing_us_local", "pgt_count_attempt",
+		"pgt_inbox_rebuild", "pgt_inbox_changed", "pgt_inbox_row_changed", "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_tick", "pgt_inbox_retired",
+		"pgt_inbox_note_ids", "pgt_inbox_order_tick", "pgt_inbox_level_watermarks", "pgt_inbox_touched", "pgt_split_id", "pgt_id_time", "pgt_partitions",
+		"pgt_see_partitions", "pgt_most_of_errors", "pgt_require_table", "pgt_require_utc", "pgt_is_attached", "pgt_detach_table",
+	} {
+		b.add("inbox/"+name+".sql", view)
+	}
 }
 
 // inbox adds everything of one inbox, its table first.
@@ -140,6 +97,7 @@ func (b *builder) inbox(view render.Extension, i render.Inbox) {
 	if i.Own != nil && !i.Materialize {
 		b.add("inbox/own_pending_view.sql", i)
 	}
+	b.inboxFunctions(i)
 	if i.DeadLetter && !i.Materialize {
 		b.add("inbox/dlq_view.sql", i)
 	}
@@ -163,6 +121,18 @@ func (b *builder) inbox(view render.Extension, i render.Inbox) {
 	}
 	for _, task := range []string{i.FoldTask(), i.DrainTask()} {
 		b.addTask(i.Schemas, task, inboxSection)
+	}
+}
+
+// inboxFunctions adds what functions that users call execute, beside the claim.
+func (b *builder) inboxFunctions(i render.Inbox) {
+	if i.EventID != "" {
+		b.add("inbox/event_id.sql", i)
+	}
+	for _, does := range render.OwnFunctions {
+		if does != "lease" || i.Retry != nil {
+			b.add("inbox/"+does+".sql", i)
+		}
 	}
 }
 

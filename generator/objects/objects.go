@@ -90,6 +90,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.add("catalog/pgt_settings.sql", view, dumped)
 	b.add("catalog/pgt_setting.sql", view)
 	b.add("catalog/pgt_version_history.sql", view, dumped)
+	b.add("extension/pgt_derived_name.sql", view)
 	if view.OwnRights() { // before all tables whose policies read them
 		b.add("catalog/pgt_rights.sql", view)
 		b.add("catalog/pgt_own.sql", view)
@@ -97,10 +98,6 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 			b.add("catalog/pgt_own_groups.sql", view)
 		}
 		b.addStatement("grant", "public: pgt_own", "extension/own_only.sql", view, "")
-	}
-	if len(view.Tenants()) > 0 { // before all tables whose policies call them
-		b.add("inbox/pgt_tenant.sql", view)
-		b.add("inbox/pgt_by_tenant.sql", view)
 	}
 	b.add("catalog/pgt_tasks.sql", view)
 	if view.HasStreamTables() {
@@ -137,21 +134,14 @@ func (b *builder) interfaces(view render.Extension) {
 	if view.HasInboxes() {
 		for _, template := range []string{
 			"inbox_is_my_partition_of", "inbox_receive", "inbox_receive_many", "inbox_pending", "inbox_claim",
-			"pgt_is_leased", "pgt_require_marked", "inbox_mark_processed", "inbox_mark_processed_any", "inbox_mark_processed_many",
+			"pgt_refuse_id", "pgt_require_id", "pgt_refuse_message", "pgt_refuse_messages", "pgt_refuse_sequence", "pgt_require_messages", "pgt_is_leased", "pgt_require_marked", "inbox_mark_processed", "inbox_mark_processed_any", "inbox_mark_processed_many",
 			"inbox_mark_failed", "inbox_mark_failed_any", "inbox_mark_failed_many",
 			"pgt_lease", "pgt_lease_attempts", "pgt_end_leases", "inbox_claim_lease", "pgt_move_leases", "inbox_extend", "inbox_release",
-			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of",
-			"pgt_attach_inboxes", "pgt_detach_inboxes", "pgt_tick_inboxes",
+			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of", "inbox_ordering_gaps",
+			"inbox_receive_wire", "inbox_retry_quarantined", "pgt_attach_inboxes", "pgt_detach_inboxes", "pgt_tick_inboxes",
 		} {
 			b.add("inbox/"+template+".sql", view)
 		}
-		if view.OrdersInboxes() {
-			b.add("inbox/inbox_ordering_gaps.sql", view)
-		}
-	}
-	if len(view.Wired()) > 0 {
-		b.add("inbox/inbox_receive_wire.sql", view)
-		b.add("inbox/inbox_retry_quarantined.sql", view)
 	}
 	if view.HasStreamTables() {
 		b.maintenanceGroups(view)

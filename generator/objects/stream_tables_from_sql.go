@@ -7,9 +7,6 @@ import (
 
 // streamTablesFromSQL adds the functions that create and drop stream tables at run time.
 func (b *builder) streamTablesFromSQL(view render.Extension) {
-	if view.FromSQL == nil { // else it is there
-		b.add("imperative/pgt_derived_name.sql", view)
-	}
 	script := render.NewStreamTableScript(view)
 	for _, name := range []string{"pgt_dotted_name", "pgt_created_names", "pgt_formatted", "pgt_query_reads", "pgt_forget_sources", "pgt_attach_created", "pgt_remove_created"} {
 		b.add("imperative/"+name+".sql", script)

@@ -41,7 +41,7 @@ func (v view) Inbox() string {
 }
 
 // WiredInbox is one that decodes documents.
-func (v view) WiredInbox() string { return sqltext.Literal(v.WiredNames("")[0]) }
+func (v view) WiredInbox() string { return sqltext.Literal(v.Wired()[0].Name) }
 
 // StreamTable is a stream table that a page can name, as SQL.
 func (v view) StreamTable() string {

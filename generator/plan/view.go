@@ -13,7 +13,6 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 	view := render.Extension{Extension: s.Extension.Name, Version: s.Extension.Version, Schemas: schemasOf(s), Every: tickEvery(s)}
 	for n := range s.Inboxes {
 		inbox := viewOfInbox(s, &s.Inboxes[n])
-		inbox.WithRows = adopts(s) || s.CreatesInboxes()
 		if !s.Inboxes[n].Managed() {
 			compiled.adopt(&inbox, &s.Inboxes[n])
 		}
@@ -22,9 +21,6 @@ func viewOf(s *spec.Spec, compiled *compiler) render.Extension {
 	if s.CreatesInboxes() {
 		view.Kinds = createdKinds(s)
 		view.FromSQL, view.Tracked = &view.Kinds[0].Inbox, &view.Kinds[1].Inbox
-	}
-	for n := range view.Inboxes {
-		view.Inboxes[n].Windows, view.Inboxes[n].WithTenants, view.Inboxes[n].WithIDs = view.Windows(), len(view.Tenants()) > 0, view.SplitIDs()
 	}
 	view.Outboxes, view.Groups = viewOfOutboxes(s)
 	return view
@@ -174,8 +170,13 @@ func inboxFunctions(s *spec.Spec, i *spec.Inbox) render.InboxFunctions {
 	at := func(suffix string) render.Name {
 		return schemasOf(s).InInternal(spec.DerivedName(i.Name + suffix))
 	}
+	own := map[string]render.Name{}
+	for _, does := range render.OwnFunctions {
+		own[does] = at("_" + does)
+	}
 	return render.InboxFunctions{
-		ClaimFn: at("_claim"), PartitionFn: schemasOf(s).In("inbox_is_my_partition"), KnownFn: at("_known"), FeedFn: at("_feed"),
+		Fns:     own,
+		ClaimFn: at("_claim"), EventIDFn: at("_event_id"), PartitionFn: schemasOf(s).In("inbox_is_my_partition"), KnownFn: at("_known"), FeedFn: at("_feed"),
 		ChangedFn: schemasOf(s).InInternal("pgt_inbox_changed"), RowChangedFn: schemasOf(s).InInternal("pgt_inbox_row_changed"),
 	}
 }

@@ -22,7 +22,6 @@ type Extension struct {
 	Outboxes  []Outbox
 	Groups    []Group
 	Settings  []Setting
-	one       bool // it is the view of a single inbox that a function creates
 
 	Plan
 }
@@ -136,71 +135,14 @@ func (e Extension) SpecRows() []SpecRow {
 	return rows
 }
 
-// Computed lists the inboxes whose ids are computed from payloads.
-func (e Extension) Computed() []Inbox {
-	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.EventID == "" })
-}
-
 // Wired lists the inboxes that decode documents of a wire format.
 func (e Extension) Wired() []Inbox {
 	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.WireFormat == "" })
 }
 
-// WireFormats lists the wire formats of inboxes.
-func (e Extension) WireFormats() []string {
-	var formats []string
-	for _, inbox := range e.Wired() {
-		formats = append(formats, inbox.WireFormat)
-	}
-	slices.Sort(formats)
-	return slices.Compact(formats)
-}
-
-// WiredNames lists the inboxes that decode documents of a wire format, or of any if it is empty.
-func (e Extension) WiredNames(format string) []string {
-	var names []string
-	for _, inbox := range e.Wired() {
-		if format == "" || inbox.WireFormat == format {
-			names = append(names, inbox.Name)
-		}
-	}
-	return names
-}
-
-// WithoutDelay lists the inboxes that have no back-off.
-func (e Extension) WithoutDelay() []string {
-	var names []string
-	for _, inbox := range e.Inboxes {
-		if inbox.Retry == nil {
-			names = append(names, inbox.Name)
-		}
-	}
-	return names
-}
-
 // Tenants lists the inboxes that keep messages of tenants apart.
 func (e Extension) Tenants() []Inbox {
 	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.Tenant == nil })
-}
-
-// Windows reports whether an inbox remembers ids longer than messages.
-func (e Extension) Windows() bool {
-	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.Window != "" })
-}
-
-// Journals reports whether an inbox is a journal.
-func (e Extension) Journals() bool {
-	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.Journal != nil })
-}
-
-// CronInboxes reports whether a cron expression says when an inbox's frequent work is due.
-func (e Extension) CronInboxes() bool {
-	return slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.LastDue != nil })
-}
-
-// RareInboxes reports whether the frequent work of an inbox is due less often than every tick.
-func (e Extension) RareInboxes() bool {
-	return e.FromSQL != nil || slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.DueAfter != "" })
 }
 
 // Schema is a schema that the extension makes where it is missing.

@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -95,16 +94,6 @@ func (i Inbox) Conflict() string {
 	return strings.Join(names, ", ")
 }
 
-// SplitIDs reports whether ids of an inbox have several columns, or may come to.
-func (e Extension) SplitIDs() bool {
-	return e.FromSQL != nil || slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return i.Columns.IDs != nil })
-}
-
-// TimedIDs reports whether such a column is a moment, or may be.
-func (e Extension) TimedIDs() bool {
-	return e.FromSQL != nil || slices.ContainsFunc(e.Inboxes, func(i Inbox) bool { return slices.ContainsFunc(i.Columns.IDs, i.isTime) })
-}
-
 // Repeats is the condition that what is given beside an id, with a prefix and suffix, differs from what the id says; empty if the id says nothing more.
 func (i Inbox) Repeats(id, prefix, suffix string) string {
 	var differ []string
@@ -118,16 +107,6 @@ func (i Inbox) Repeats(id, prefix, suffix string) string {
 		}
 	}
 	return strings.Join(differ, " or ")
-}
-
-// Repeating lists the inboxes whose ids say more than which message it is: the aggregate, or the sequence.
-func (e Extension) Repeating() []Inbox {
-	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.Repeats("", "", "") == "" })
-}
-
-// NumberedByID lists the inboxes whose ids have the sequence.
-func (e Extension) NumberedByID() []Inbox {
-	return slices.DeleteFunc(e.Ordered(), func(i Inbox) bool { return !slices.Contains(i.Columns.IDs, i.Ordering.Sequence) })
 }
 
 // IDArray is an array of the names of the columns; null if there is one.

@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
 )
@@ -17,15 +16,6 @@ const (
 	AnyLowest  = 1_000_000_009 // priority of a tier
 	AnyHighest = 1_000_000_021
 )
-
-// OrdersInboxes reports whether an inbox hands out its messages in sequence, or may come to.
-func (e Extension) OrdersInboxes() bool { return e.FromSQL != nil || len(e.Ordered()) > 0 }
-
-// WaitsForNumbers reports whether an inbox waits for missing numbers, or may come to.
-func (e Extension) WaitsForNumbers() bool { return e.FromSQL != nil || len(e.Contiguous()) > 0 }
-
-// PrioritizesInboxes reports whether an inbox hands out urgent messages first, or may come to.
-func (e Extension) PrioritizesInboxes() bool { return e.FromSQL != nil || len(e.Prioritized()) > 0 }
 
 // ByPriority is the mode of inboxes that hand out urgent messages first.
 const ByPriority = "priority"
@@ -59,19 +49,6 @@ func (e Extension) kinds() []Inbox {
 
 // HasInboxes reports whether there are inboxes, or may be.
 func (e Extension) HasInboxes() bool { return len(e.kinds()) > 0 }
-
-// ForOne is an extension of nothing but an inbox that stands for those that functions create.
-func (e Extension) ForOne(i Inbox) Extension {
-	return Extension{Schemas: e.Schemas, Extension: e.Extension, Version: e.Version, Settings: e.Settings, Inboxes: []Inbox{i}, one: true}
-}
-
-// Fn names a function that takes an inbox, or the one that does the same for a single inbox. Suffixes distinguish such as have one name.
-func (e Extension) Fn(name string, suffix ...string) Name {
-	if e.one {
-		return e.InInternal(e.Inboxes[0].Name + strings.TrimPrefix(name, "inbox") + strings.Join(suffix, ""))
-	}
-	return e.In(name)
-}
 
 // CreatedKind is a kind of inboxes that functions create, with one that stands for them. Another way to hand out messages is another mode.
 type CreatedKind struct {
@@ -143,47 +120,9 @@ func (i Inbox) Delay() string {
 	if i.Retry == nil {
 		return ""
 	}
-	text := fmt.Sprintf(",\n                available_at = clock_timestamp() + make_interval(secs => least(%s, %s))", i.Retry.MaxSeconds, i.Retry.DelaySeconds("i.retry_count"))
+	text := fmt.Sprintf(",\n        available_at = clock_timestamp() + make_interval(secs => least(%s, %s))", i.Retry.MaxSeconds, i.Retry.DelaySeconds("i.retry_count"))
 	if i.Any {
 		return insertedIf(ifDelayed(text))
 	}
 	return text
 }
-
-// NoDelay is the condition that inbox p_inbox has no back-off; empty if each has one.
-func (e Extension) NoDelay() string {
-	if e.one {
-		return "not " + inserted("v_inbox.has_delay::text")
-	}
-	var names []string
-	for _, name := range e.WithoutDelay() {
-		names = append(names, sqltext.Literal(name))
-	}
-	if names == nil {
-		return ""
-	}
-	return "p_inbox in (" + strings.Join(names, ", ") + ")"
-}
-
-// WithoutSequence is a sequence that was given to an inbox without ordering. Inboxes that functions create have a function that looks at their own.
-func (e Extension) WithoutSequence(given string) string {
-	not, names := " not in (", []string(nil)
-	if e.FromSQL != nil {
-		not = " in ("
-	}
-	for _, i := range e.Inboxes {
-		if (i.Ordering == nil) == (e.FromSQL != nil) {
-			names = append(names, sqltext.Literal(i.Name))
-		}
-	}
-	switch {
-	case names != nil:
-		return "case when p_inbox" + not + strings.Join(names, ", ") + ") then " + given + " end"
-	case e.FromSQL != nil:
-		return "null"
-	}
-	return given
-}
-
-// One reports whether it is the view of a single inbox that a function creates.
-func (e Extension) One() bool { return e.one }

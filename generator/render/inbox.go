@@ -27,18 +27,15 @@ type Inbox struct {
 	Notify *Notify
 	Roles  Roles // beside those of the extension
 
-	Columns  Columns
-	Own      *OwnTable // nil if the inbox is managed
-	Any      bool      // it stands for inboxes that functions create
-	WithRows bool      // an inbox is over a table of the user's, so that pgt_inbox_config says what shows the rows
-	Order    Order     // in which claims hand messages out
+	Columns Columns
+	Own     *OwnTable // nil if the inbox is managed
+	Any     bool      // it stands for inboxes that functions create
+	Order   Order     // in which claims hand messages out
 
 	Ordering *Ordering // of the messages of an aggregate; nil if there is none
 	Priority *Priority // of messages; nil if there is none
 
-	Tenant      *Tenant // what keeps messages of tenants apart; nil if all are one's
-	WithTenants bool    // an inbox of the extension has tenants
-	WithIDs     bool    // one has an id of several columns
+	Tenant *Tenant // what keeps messages of tenants apart; nil if all are one's
 
 	Journal *Journal // columns and indexes by which applications query messages; nil if there are none
 
@@ -52,7 +49,6 @@ type Inbox struct {
 	CriticalSeconds    string
 	DegradedDLQ        int
 	Window             string // for which ids are remembered; empty if as long as messages are kept
-	Windows            bool   // an inbox of the extension has one
 
 	InboxRelations
 	InboxFunctions
@@ -87,9 +83,11 @@ type Attempts struct {
 // InboxFunctions are the functions of an inbox whose statements are its own, and the shared one that says what a worker's part is.
 type InboxFunctions struct {
 	ClaimFn, PartitionFn    Name
-	ChangedFn, RowChangedFn Name // of triggers: shared, unless the table has other columns
-	KnownFn                 Name // of an inbox with a window
-	FeedFn                  Name // of an inbox with a change feed
+	EventIDFn               Name            // of an inbox that computes ids from payloads
+	Fns                     map[string]Name // that functions which users call execute, by what they do
+	ChangedFn, RowChangedFn Name            // of triggers: shared, unless the table has other columns
+	KnownFn                 Name            // of an inbox with a window
+	FeedFn                  Name            // of an inbox with a change feed
 }
 
 // Retry is the back-off of an inbox.
@@ -119,27 +117,6 @@ func (i Inbox) IsPending(a string) string {
 // IsDead is the condition that row a is a dead letter.
 func (i Inbox) IsDead(a string) string {
 	return fmt.Sprintf("%[1]s.processed_at is null and %[1]s.retry_count >= %[2]d", a, i.MaxRetries)
-}
-
-// DueAt is when row a of the retry queue may be claimed: the clock of a sender may be ahead of the server's, which delays nothing.
-func (e Extension) DueAt(a string) string {
-	arrived := fmt.Sprintf("least(%s.received_at, clock_timestamp())", a)
-	if len(e.WithoutDelay()) == len(e.kinds()) {
-		return arrived
-	}
-	return fmt.Sprintf("coalesce(%s, %s)", e.AvailableAt(a), arrived)
-}
-
-// AvailableAt is until when row a is delayed, of whatever inbox it is.
-func (e Extension) AvailableAt(a string) string {
-	switch len(e.WithoutDelay()) {
-	case 0:
-		return a + ".available_at"
-	case len(e.kinds()):
-		return "null::timestamptz"
-	default: // not all inboxes have the column
-		return fmt.Sprintf("(to_jsonb(%s) ->> 'available_at')::timestamptz", a)
-	}
 }
 
 // Micros is a timestamp as microseconds since 1970.

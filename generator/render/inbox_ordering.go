@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -167,22 +168,10 @@ func (i Inbox) LastOf(key string) string {
 		i.Internal(), sqltext.Literal(i.Name), key, i.Ordering.Start-1)
 }
 
-// Ordered lists the inboxes that hand out messages in sequence.
-func (e Extension) Ordered() []Inbox {
-	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.Ordering == nil })
-}
-
-// Contiguous lists the inboxes that wait for missing numbers.
-func (e Extension) Contiguous() []Inbox {
-	return slices.DeleteFunc(e.Ordered(), func(i Inbox) bool { return !i.Ordering.Contiguous })
-}
-
-// NumberedWired lists the inboxes whose messages get their number from documents in a wire format.
-func (e Extension) NumberedWired() []Inbox {
-	return slices.DeleteFunc(e.Numbered(), func(i Inbox) bool { return i.WireFormat == "" })
-}
-
-// Numbered lists the inboxes whose messages carry a number.
-func (e Extension) Numbered() []Inbox {
-	return slices.DeleteFunc(e.Ordered(), func(i Inbox) bool { return i.Ordering.Timestamps })
+// WireNumbers says whether messages get their numbers from documents in a wire format; null if there are no such documents.
+func (i Inbox) WireNumbers() string {
+	if i.WireFormat == "" {
+		return "null"
+	}
+	return strconv.FormatBool(i.Ordering != nil && !i.Ordering.Timestamps)
 }

@@ -168,57 +168,5 @@ func (e Extension) Prioritized() []Inbox {
 	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.Priority == nil })
 }
 
-// Tiered lists the inboxes whose messages carry a priority.
-func (e Extension) Tiered() []Inbox {
-	return slices.DeleteFunc(e.Prioritized(), func(i Inbox) bool { return len(i.Priority.Tiers) == 0 })
-}
-
-// ByMap is the condition that the priority of inbox p_inbox follows from the value of a column; empty if none has such.
-func (e Extension) ByMap() string {
-	if len(e.Prioritized()) > 0 && e.one {
-		return inserted("(v_priority.tiers is null)::text")
-	}
-	var names []string
-	for _, i := range e.Prioritized() {
-		if len(i.Priority.Tiers) == 0 {
-			names = append(names, sqltext.Literal(i.Name))
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return "p_inbox in (" + strings.Join(names, ", ") + ")"
-}
-
-// WithoutPriority is a priority that was given to an inbox whose messages carry none. Inboxes that functions create have a function that looks at their own.
-func (e Extension) WithoutPriority(given string) string {
-	if e.FromSQL != nil {
-		var names []string
-		for _, i := range e.Inboxes {
-			if i.Priority == nil || len(i.Priority.Tiers) == 0 {
-				names = append(names, sqltext.Literal(i.Name))
-			}
-		}
-		if names == nil {
-			return "null"
-		}
-		return "case when p_inbox in (" + strings.Join(names, ", ") + ") then " + given + " end"
-	}
-	switch {
-	case len(e.Prioritized()) > 0 && e.one:
-		return "case when " + inserted("(v_priority.tiers is null)::text") + " then " + given + " end"
-	case len(e.Tiered()) > 0:
-		var names []string
-		for _, i := range e.Tiered() {
-			names = append(names, sqltext.Literal(i.Name))
-		}
-		return "case when p_inbox not in (" + strings.Join(names, ", ") + ") then " + given + " end"
-	}
-	return given
-}
-
-// CarriesPriorities reports whether messages of an inbox bring their priority, or may.
-func (e Extension) CarriesPriorities() bool { return slices.ContainsFunc(e.Inboxes, Inbox.Carries) }
-
 // Carries reports whether messages of an inbox bring their priority, or may.
 func (i Inbox) Carries() bool { return i.Columns.Priority != "" || i.Any && i.Priority != nil }

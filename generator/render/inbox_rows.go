@@ -5,15 +5,6 @@ import (
 	"strings"
 )
 
-// RowsOf is what the columns of pgt_inbox_config begin with that name what shows the rows of an inbox: the table itself, unless an inbox is over
-// a table of the user's, or may come to be.
-func (e Extension) RowsOf() string {
-	if e.OverTables() {
-		return "rows"
-	}
-	return "inbox"
-}
-
 // The functions of triggers read the rows of a statement. These are what they are called for managed inboxes, which share the functions.
 
 // ChangedFn is the function of triggers for statements.
@@ -38,17 +29,6 @@ func (e Extension) New(column string) string { return "new." + column }
 func (e Extension) OldNamed() string {
 	return "old.event_type, old.received_at, old.processed_at, old.retry_count"
 }
-
-// Waits is the condition that row a is delayed; empty where none is.
-func (e Extension) Waits(a string) string {
-	if len(e.WithoutDelay()) == len(e.kinds()) {
-		return ""
-	}
-	return e.AvailableAt(a) + " > clock_timestamp()"
-}
-
-// NewDueAt is when the row after a change may be claimed.
-func (e Extension) NewDueAt() string { return e.DueAt("new") }
 
 // OwnTrigger is what the functions of the triggers of an inbox over a table of the user's know: they are those of managed inboxes, but for the
 // names of its columns.
@@ -82,26 +62,4 @@ func (o OwnTrigger) New(column string) string { return o.Of.expression(column, "
 // OldNamed lists the columns of the row before a change that counts follow from.
 func (o OwnTrigger) OldNamed() string {
 	return strings.Join(o.Of.named([]string{"event_type", "received_at", "processed_at", "retry_count"}, "old"), ", ")
-}
-
-// DueAt is when row a may be claimed.
-func (o OwnTrigger) DueAt(a string) string { return o.dueAt(a+".received_at", a+".available_at") }
-
-// Waits is the condition that row a is delayed; empty where none is.
-func (o OwnTrigger) Waits(a string) string {
-	if o.Of.Retry == nil {
-		return ""
-	}
-	return a + ".available_at > clock_timestamp()"
-}
-
-// NewDueAt is when the row after a change may be claimed.
-func (o OwnTrigger) NewDueAt() string { return o.dueAt(o.New("received_at"), o.New("available_at")) }
-
-func (o OwnTrigger) dueAt(received, available string) string {
-	arrived := fmt.Sprintf("least(%s, clock_timestamp())", received)
-	if o.Of.Retry == nil {
-		return arrived
-	}
-	return fmt.Sprintf("coalesce(%s, %s)", available, arrived)
 }

@@ -24,14 +24,6 @@ func (r Role) EventOutboxes() []Outbox {
 // HasInboxes reports whether it has rights on inboxes: on all it has, functions may create others.
 func (r Role) HasInboxes() bool { return len(r.Inboxes) > 0 || r.Of == "" && r.FromSQL != nil }
 
-// OrdersInboxes is HasInboxes for those whose messages have an order.
-func (r Role) OrdersInboxes() bool { return len(r.Ordered()) > 0 || r.Of == "" && r.FromSQL != nil }
-
-// PrioritizesInboxes is HasInboxes for those that hand out urgent messages first.
-func (r Role) PrioritizesInboxes() bool {
-	return len(r.Prioritized()) > 0 || r.Of == "" && r.FromSQL != nil
-}
-
 // HasStreamTables is the same for stream tables.
 func (r Role) HasStreamTables() bool {
 	return len(r.StreamTables) > 0 || r.Of == "" && r.FromSQLTable != nil

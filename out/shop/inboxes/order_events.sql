@@ -301,6 +301,229 @@ union all
 );
 comment on view pgtrickle.order_events_pending is 'Pending messages of inbox order_events. (Sluice: shop in pgtrickle)';
 
+-- Stores a message in inbox order_events, for inbox_receive; true if it is stored.
+create function pgtrickle_internal.order_events_receive(
+    p_inbox text, p_event_id text, p_event_type text, p_payload jsonb, p_source text, p_aggregate_id text, p_trace_id text, p_sequence text,
+    p_priority integer, p_available_at timestamptz
+)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    -- Not all parameters have a use here. @plpgsql_check_options: extra_warnings = off
+    if p_sequence is not null or p_priority is not null then
+        perform pgtrickle_internal.pgt_refuse_message(p_inbox, p_event_id, p_sequence is not null or p_priority is not null, false);
+    end if;
+    insert into pgtrickle.order_events (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
+    values (p_event_id, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_available_at)
+    on conflict (event_id) do nothing;
+    return found;
+end;
+$function$;
+
+-- Stores messages in inbox order_events, for inbox_receive_many.
+create function pgtrickle_internal.order_events_receive_many(p_inbox text, p_messages jsonb)
+    returns table (event_id text, stored boolean)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_column
+begin
+    perform pgtrickle_internal.pgt_require_messages(p_inbox, p_messages, null, false, true, false);
+    return query
+    with
+    given as materialized (
+        select e.no, m.*
+        from jsonb_array_elements(p_messages) with ordinality e (message, no)
+        cross join lateral jsonb_to_record(e.message) m (
+            event_id text, event_type text, payload jsonb, source text, aggregate_id text, trace_id text, available_at timestamptz
+        )
+    ),
+    stored as (
+        insert into pgtrickle.order_events as i (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
+        select g.event_id, g.event_type, coalesce(g.payload, 'null'), g.source, g.aggregate_id, g.trace_id, g.available_at
+        from given g
+        order by g.no
+        on conflict (event_id) do nothing
+        returning i.event_id
+    ),
+    counted as (
+        insert into pgtrickle_internal.pgt_inbox_duplicates (inbox_name)
+        select p_inbox
+        from given g
+        offset (select count(*) from stored s)
+    )
+    select g.event_id, s.event_id is not null and row_number() over (partition by g.event_id order by g.no) = 1
+    from given g
+    left join stored s on s.event_id = g.event_id
+    order by g.no;
+end;
+$function$;
+
+-- Pending messages of inbox order_events, for inbox_pending, which sets the planner.
+create function pgtrickle_internal.order_events_pending(p_inbox text, p_limit integer)
+    returns table (
+        event_id text, event_type text, source text, aggregate_id text, payload jsonb,
+        received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
+    )
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    -- Not all parameters have a use here. @plpgsql_check_options: extra_warnings = off
+    return query
+    select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload,
+           i.received_at, i.retry_count, i.trace_id, null::text, null::integer
+    from pgtrickle.order_events_pending i
+    order by i.received_at, i.event_id
+    limit p_limit;
+end;
+$function$;
+
+-- Marks a message of inbox order_events as processed, for inbox_mark_processed. By clock_timestamp(), as it may have arrived after this
+-- transaction began.
+create function pgtrickle_internal.order_events_mark_processed(p_inbox text, p_event_id text, p_lease_id bigint)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_marked boolean;
+begin
+    update pgtrickle.order_events i
+    set processed_at = clock_timestamp()
+    where i.event_id = p_event_id and i.processed_at is null
+      and (p_lease_id is null or i.available_at = any (array(
+          select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.lease_id = p_lease_id
+      )))
+      and (p_lease_id is not null or (i.available_at > clock_timestamp()) is not true or not
+          pgtrickle_internal.pgt_is_leased(p_inbox, i.available_at));
+    v_marked := found;
+    if p_lease_id is not null then
+        delete from pgtrickle_internal.pgt_inbox_leases l
+        where l.inbox_name = p_inbox and l.lease_id = p_lease_id
+          and case when l.event_ids = array[p_event_id] then true else (
+              select true
+              from generate_series(cardinality(l.event_ids), 1, -1) g (no)
+              join pgtrickle.order_events i on i.event_id = any (array[l.event_ids[g.no]])
+              where i.available_at = l.until and i.processed_at is null
+              limit 1
+          ) is null end;
+    end if;
+    if not v_marked then
+        perform pgtrickle_internal.pgt_require_marked(p_inbox, array[p_event_id], p_lease_id, 0);
+    end if;
+    return v_marked;
+end;
+$function$;
+
+-- Marks messages of inbox order_events as processed, for inbox_mark_processed.
+create function pgtrickle_internal.order_events_mark_processed_many(p_inbox text, p_event_ids text[], p_lease_id bigint)
+    returns bigint
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_count bigint;
+begin
+    update pgtrickle.order_events i
+    set processed_at = clock_timestamp()
+    where i.event_id = any (p_event_ids) and i.processed_at is null
+      and (p_lease_id is null or i.available_at = any (array(
+          select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.lease_id = p_lease_id
+      )))
+      and (p_lease_id is not null or (i.available_at > clock_timestamp()) is not true or not
+          pgtrickle_internal.pgt_is_leased(p_inbox, i.available_at));
+    get diagnostics v_count = row_count;
+    if p_lease_id is not null then
+        delete from pgtrickle_internal.pgt_inbox_leases l
+        where l.inbox_name = p_inbox and l.lease_id = p_lease_id
+          and case when l.event_ids = p_event_ids then true else (
+              select true
+              from generate_series(cardinality(l.event_ids), 1, -1) g (no)
+              join pgtrickle.order_events i on i.event_id = any (array[l.event_ids[g.no]])
+              where i.available_at = l.until and i.processed_at is null
+              limit 1
+          ) is null end;
+    end if;
+    if v_count < cardinality(p_event_ids) then
+        perform pgtrickle_internal.pgt_require_marked(p_inbox, array_remove(p_event_ids, null), p_lease_id, v_count);
+    end if;
+    return v_count;
+end;
+$function$;
+
+-- Counts a failure of a message of inbox order_events, for inbox_mark_failed.
+--
+-- Never waits, but for a lease that runs: after a rollback another worker may have claimed the message, and then decides on it.
+create function pgtrickle_internal.order_events_mark_failed(p_inbox text, p_event_id text, p_error text, p_lease_id bigint)
+    returns integer
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_failures integer;
+begin
+    if p_lease_id is not null then -- a claim that began before the lease may have locked the message, and keep it so until it ends
+        perform from pgtrickle.order_events i where i.event_id = p_event_id and i.available_at > clock_timestamp() for no key update;
+    end if;
+    update pgtrickle.order_events i
+    set retry_count = i.retry_count + 1,
+        error = left(p_error, 1000),
+        available_at = clock_timestamp() + make_interval(secs => least(2, 0.1 * power(2, least(i.retry_count, 60))))
+    where i.event_id = (
+        select i.event_id
+        from pgtrickle.order_events i
+        where i.event_id = p_event_id and i.processed_at is null
+          and (p_lease_id is null or i.available_at = any (array(
+              select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.lease_id = p_lease_id
+          )))
+          and (p_lease_id is not null or (i.available_at > clock_timestamp()) is not true or not
+              pgtrickle_internal.pgt_is_leased(p_inbox, i.available_at))
+        for no key update skip locked
+    )
+    returning i.retry_count into v_failures;
+    if v_failures is null then
+        perform pgtrickle_internal.pgt_require_marked(p_inbox, array[p_event_id], p_lease_id, null);
+    elsif p_lease_id is not null then
+        delete from pgtrickle_internal.pgt_inbox_leases l
+        where l.inbox_name = p_inbox and l.lease_id = p_lease_id and l.event_ids = array[p_event_id];
+    end if;
+    return v_failures;
+end;
+$function$;
+
+-- Leases messages of inbox order_events, for inbox_claim_lease: a row for those of as many attempts, which the usual ones, never delayed,
+-- are all.
+create function pgtrickle_internal.order_events_lease(p_inbox text, p_event_ids text[], p_lease_id bigint, p_until timestamptz)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_attempts integer;
+    v_leased   text[];
+begin
+    for v_attempts, v_leased in
+        select a.*
+        from (
+            select exists (select from pgtrickle.order_events i where i.event_id = any (p_event_ids) and i.available_at is not null) as
+                waited
+        ) w
+        cross join lateral (
+            select 1, p_event_ids where not w.waited
+            union all
+            select * from pgtrickle_internal.pgt_lease_attempts(p_inbox, p_event_ids) where w.waited
+        ) a
+    loop
+        p_until := pgtrickle_internal.pgt_lease(p_inbox, v_leased, p_lease_id, p_until, v_attempts);
+        update pgtrickle.order_events i set available_at = p_until where i.event_id = any (v_leased);
+    end loop;
+end;
+$function$;
+
 -- Dead letters of inbox order_events: messages that failed 3 times.
 create view pgtrickle.order_events_dlq as
 select i.event_id, i.event_type, i.source, i.aggregate_id, i.payload, i.received_at, i.processed_at,
@@ -357,12 +580,15 @@ insert into pgtrickle.pgt_inbox_config (
     inbox_name, inbox_schema, inbox_table, is_managed, id_column, event_type_column, processed_at_column,
     retry_count_column, error_column, received_at_column, max_retries, max_attempts, has_delay, schedule, due_after, last_due,
     with_dead_letter, with_stats, processed_retention, dead_letter_retention, degraded_pending_age, critical_pending_age, degraded_dlq,
-    claim_cursor, attempts, high_watermark
+    claim_cursor, attempts, high_watermark, dedup_window, past_ids, tenant_column,
+    tenant_monitors, event_id_expression, wire_format, wire_numbers, id_columns, rows_schema, rows_table
 ) values (
     'order_events', 'pgtrickle', 'order_events', true, 'event_id', 'event_type', 'processed_at',
     'retry_count', 'error', 'received_at', 3, 20, true, '1s', null, null,
     true, true, null, null, interval '30 seconds', interval '2 minutes', 10,
-    'order_events_claim_cursor', array['order_events_attempts_0', 'order_events_attempts_1'], 'order_events_high_watermark'
+    'order_events_claim_cursor', array['order_events_attempts_0', 'order_events_attempts_1'], 'order_events_high_watermark',
+    null, null, null, null,
+    null, null, null, null, 'pgtrickle', 'order_events'
 );
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: counts');
 insert into pgtrickle_internal.pgt_tasks (task) values ('inbox order_events: retention');

@@ -117,6 +117,20 @@ create table pgtrickle_internal.pgt_version_history (
     row_xmin          text
 );
 
+-- A name that is made from that of an inbox, as generated code has it: one of more than 63 bytes keeps its first 56, whole characters, and
+-- gets seven digits of its MD5.
+create function pgtrickle_internal.pgt_derived_name(p_full text)
+    returns text
+    language sql
+    immutable
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select case when octet_length(b.bytes) <= 63 then p_full else (
+        select left(p_full, max(n)) from generate_series(0, 56) n where octet_length(convert_to(left(p_full, n), 'UTF8')) <= 56
+    ) || left(md5(b.bytes), 7) end
+    from convert_to(p_full, 'UTF8') b (bytes)
+$function$;
+
 -- Background tasks of tick(): when each ran last, how often, and its last error.
 create table pgtrickle_internal.pgt_tasks (
     task        text        not null primary key,
@@ -301,7 +315,7 @@ $procedure$;
 
 -- Takes a task that is due, unless another session has it, by locking its row until the transaction ends; returns whether it did.
 -- Writes pgt_tasks.
-create function pgtrickle_internal.pgt_take_task(p_task text, p_every interval)
+create function pgtrickle_internal.pgt_take_task(p_task text, p_every interval, p_due timestamptz default null)
     returns boolean
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -312,7 +326,8 @@ begin
     where t.task = (
         select d.task
         from pgtrickle_internal.pgt_tasks d
-        where d.task = p_task and d.last_run_at not between clock_timestamp() - p_every and clock_timestamp() -- or the clock was set back
+        -- or the clock was set back
+        where d.task = p_task and d.last_run_at not between coalesce(p_due, clock_timestamp() - p_every) and clock_timestamp()
         for update skip locked
     );
     return found;

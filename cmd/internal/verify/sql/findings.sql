@@ -25,6 +25,8 @@ select t.oid::regprocedure::text,
        oldtable => t.tgoldtable, newtable => t.tgnewtable) c
  -- Of functions that EXECUTE all that they do it does not know whether they could be STABLE, and says so.
  where c.detail is distinct from 'attention: cannot to determine volatility of used dynamic SQL'
+   -- The table of an inbox without a back-off lacks the column, and the functions that inboxes share do not read it there.
+   and c.message not in ('column n.available_at does not exist', 'record "new" has no field "available_at"')
 union all
 select r.oid::regprocedure::text, '', 0, 'error', '00000', 'no trigger calls this trigger function: it cannot be checked',
        '', '', ''
