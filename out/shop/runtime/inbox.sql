@@ -2290,14 +2290,16 @@ as $function$
 declare
     v_stored boolean;
 begin
-    if p_event_type is null or p_payload is null or p_event_id is null and not exists (
-        select from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox and c.event_id_expression is not null
-    ) then
-        raise exception using errcode = '22023',
-            message = case when p_event_type is null then 'p_event_type' when p_payload is null then 'p_payload' else 'p_event_id' end
-                || ' must not be null',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
-            hint = 'A message has the id that its sender gave, a type and a payload.';
+    if p_event_id is null or p_event_type is null or p_payload is null then
+        if p_event_type is null or p_payload is null or not exists (
+            select from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox and c.event_id_expression is not null
+        ) then
+            raise exception using errcode = '22023',
+                message = case when p_event_type is null then 'p_event_type' when p_payload is null then 'p_payload' else 'p_event_id' end
+                    || ' must not be null',
+                detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
+                hint = 'A message has the id that its sender gave, a type and a payload.';
+        end if;
     elsif octet_length(p_event_id::text) > 2684 then
         perform pgtrickle_internal.pgt_refuse_id(p_inbox, p_event_id::text);
     end if;
