@@ -117,9 +117,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		} {
 			b.add("catalog/"+name+".sql", view)
 		}
-		if view.AnyImmediate() || view.AnyAtCommit() {
-			b.add("source/pgt_refused_writes.sql", view)
-		}
+		b.add("source/pgt_refused_writes.sql", view)
 		for _, name := range []string{"pgt_stream_tables", "pgt_refresh_history", "pgt_refresh_history_index"} {
 			b.add("catalog/"+name+".sql", view)
 		}

@@ -24,9 +24,9 @@ var sections = []string{sharedSection, sourceSection, streamTableSection, inboxS
 // sectionOf returns the section of an object by the data of its template.
 func sectionOf(data any) string {
 	switch data.(type) {
-	case render.Source, render.Capture, render.Read, render.ReadRow, render.Need:
+	case render.Source, render.Capture, render.Read, render.Need:
 		return sourceSection
-	case render.StreamTable, render.StreamTableRow, render.MaintenanceGroup:
+	case render.StreamTable, render.MaintenanceGroup:
 		return streamTableSection
 	case render.Inbox, render.OwnTrigger, render.Tier, render.Level:
 		return inboxSection

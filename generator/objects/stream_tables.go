@@ -17,30 +17,29 @@ func (b *builder) reads(view render.Extension) {
 	if !view.HasStreamTables() {
 		return
 	}
-	if len(view.Sources) > 0 || len(view.Captures) > 0 {
-		b.add("source/pgt_fit.sql", view)
-		b.add("source/pgt_fit_else.sql", view)
-	}
 	for _, name := range []string{
-		"pgt_inheritance", "pgt_source_shape", "pgt_source_problem", "pgt_attach_source", "pgt_source_changed",
-		"pgt_sources_fit",
+		"pgt_fit", "pgt_fit_else", "pgt_inheritance", "pgt_source_shape", "pgt_source_problem", "pgt_attach_source", "pgt_source_changed",
+		"pgt_sources_fit", "pgt_watch_sources",
 	} {
 		b.add("source/"+name+".sql", view)
 	}
 	b.add("stream_table/pgt_applied.sql", view)
 	b.add("stream_table/pgt_is_filled.sql", view)
 	b.add("stream_table/checked_filled.sql", view)
-	if len(view.Captures) > 0 {
-		b.add("source/pgt_watch_sources.sql", view)
+	for _, name := range []string{
+		"pgt_bypass", "pgt_fit_member", "pgt_fill_member", "pgt_note_turn", "pgt_take_turn", "pgt_wait", "pgt_refuse_writer", "checked_types",
+		"pgt_require_seen", "pgt_own_statement",
+	} {
+		b.add("immediate/"+name+".sql", view)
 	}
-	if view.AnyImmediate() {
-		b.add("immediate/pgt_bypass.sql", view)
-		b.add("immediate/pgt_fit_member.sql", view)
-		b.add("immediate/pgt_fill_member.sql", view)
-	}
+	b.add("immediate/pgt_open_setting.sql", view)
+	b.addStatement("grant", "nobody: pgt_open_setting", "immediate/pgt_open_setting_hidden.sql", view, "")
+	b.addStatement("row", "pgt_open_setting", "immediate/pgt_open_setting_row.sql", view, "")
+	b.add("immediate/pgt_setting_name.sql", view)
+	b.add("immediate/pgt_uncounted.sql", view)
 	for _, read := range view.Reads {
 		b.at.of = readOf(read)
-		b.addStatement("row", "pgt_source_config: "+read.ID(), "catalog/pgt_source_row.sql", render.ReadRow{Read: read, All: view}, "")
+		b.addStatement("row", "pgt_source_config: "+read.ID(), "catalog/pgt_source_row.sql", read, "")
 		for _, need := range read.Needs {
 			b.at.of = "stream table " + need.Reader.Plain()
 			b.addStatement("row", "pgt_source_reader: "+read.ID()+" "+need.Reader.Plain(), "catalog/pgt_source_reader_row.sql", need, "")
@@ -71,33 +70,10 @@ func (b *builder) streamTables(p *plan.Plan) {
 			b.add("source/capture.sql", source)
 		}
 	}
-	counts := slices.ContainsFunc(view.Captures, func(c render.Capture) bool { return len(c.Locked) > 0 })
-	if counts || view.AnyAtCommit() {
-		b.add("immediate/pgt_open_setting.sql", view)
-		b.addStatement("grant", "nobody: pgt_open_setting", "immediate/pgt_open_setting_hidden.sql", view, "")
-		b.addStatement("row", "pgt_open_setting", "immediate/pgt_open_setting_row.sql", view, "")
-		b.add("immediate/pgt_setting_name.sql", view)
-	}
-	if counts {
-		b.add("immediate/pgt_uncounted.sql", view)
-	}
-	if view.TurnLock != "" {
-		for _, g := range view.MaintenanceGroups {
-			if g.Turn.Name != "" {
-				b.add("immediate/turn.sql", g)
-			}
+	for _, g := range view.MaintenanceGroups {
+		if g.Turn.Name != "" {
+			b.add("immediate/turn.sql", g)
 		}
-		for _, name := range []string{"pgt_note_turn", "pgt_take_turn", "pgt_wait"} {
-			b.add("immediate/"+name+".sql", view)
-		}
-	}
-	if len(view.Captures) > 0 || view.AnyAtCommit() {
-		b.add("immediate/pgt_refuse_writer.sql", view)
-		b.add("immediate/checked_types.sql", view)
-	}
-	if len(view.Captures) > 0 {
-		b.add("immediate/pgt_require_seen.sql", view)
-		b.add("immediate/pgt_own_statement.sql", view)
 	}
 	for _, c := range view.Captures {
 		b.at = Origin{"what is pending of " + c.Table.Plain(), "table " + c.Table.Plain(), s.Field("stream_tables"), readerAt(s, c.Readers)}
@@ -129,7 +105,7 @@ func (b *builder) streamTables(p *plan.Plan) {
 			}
 			b.addCreated(c, within(streamTableSection))
 		}
-		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", render.StreamTableRow{StreamTable: t, All: view}, "")
+		b.addStatement("row", "pgt_stream_table_config: "+t.ID(), "catalog/pgt_stream_table_row.sql", t, "")
 		b.addStatement("row", "pgt_stream_table_state: "+t.ID(), "catalog/pgt_stream_table_state_row.sql", t, "")
 	}
 }
@@ -188,12 +164,7 @@ func (b *builder) maintenanceGroups(view render.Extension) {
 	for _, f := range view.MaintenanceGroups {
 		b.add("immediate/apply.sql", f)
 	}
-	if len(view.MaintenanceGroups) > 0 {
-		for _, name := range []string{"pgt_catch_up", "pgt_fill_immediate"} {
-			b.add("immediate/"+name+".sql", view)
-		}
-	}
-	if len(view.Marked()) > 0 {
-		b.add("immediate/pgt_tidy_marks.sql", view)
+	for _, name := range []string{"pgt_catch_up", "pgt_fill_immediate", "pgt_tidy_marks"} {
+		b.add("immediate/"+name+".sql", view)
 	}
 }

@@ -67,8 +67,8 @@ func (p *planner) nameGroups(groups [][]int) {
 }
 
 // takeTurns numbers the maintenance groups in which writers of several tables may stand in each other's way: what one table has them lock is not what
-// another does. It returns the first key of the advisory locks.
-func (p *planner) takeTurns(groups [][]int, captures []render.Capture) string {
+// another does.
+func (p *planner) takeTurns(groups [][]int, captures []render.Capture) {
 	var locks [][]string
 	for _, c := range captures {
 		if c.Made || len(c.Locked) == 0 {
@@ -81,7 +81,7 @@ func (p *planner) takeTurns(groups [][]int, captures []render.Capture) string {
 		locks = append(locks, keys)
 	}
 	if len(locks) < 2 || !slices.ContainsFunc(locks, func(keys []string) bool { return !slices.Equal(keys, locks[0]) }) {
-		return ""
+		return
 	}
 	for n, members := range groups {
 		for i := range captures {
@@ -90,7 +90,6 @@ func (p *planner) takeTurns(groups [][]int, captures []render.Capture) string {
 			}
 		}
 	}
-	return render.LockKey("sluice turns " + p.spec.Extension.Schema)
 }
 
 // turnOf is the sequence that tells which turns writers of a maintenance group take.

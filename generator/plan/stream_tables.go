@@ -50,7 +50,7 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 		}
 	}
 	plan.StreamTables, plan.Captures = p.tables, p.completeCaptures()
-	plan.TurnLock = p.takeTurns(groups, plan.Captures)
+	p.takeTurns(groups, plan.Captures)
 	plan.MaintenanceGroups = p.completeGroups(groups, plan.Captures)
 	return plan
 }

@@ -10,23 +10,6 @@ import (
 
 // What the catalog has of a stream table, from which shared functions create it.
 
-// StreamTableRow is a stream table's row of the catalog, which has the columns that some stream table needs.
-type StreamTableRow struct {
-	StreamTable
-	All Extension
-}
-
-// ReadRow is a relation's row of the catalog.
-type ReadRow struct {
-	Read
-	All Extension
-}
-
-// Stacked reports whether a stream table reads another.
-func (p Plan) Stacked() bool {
-	return p.FromSQLTable != nil || p.any(func(t StreamTable) bool { return len(t.Upstream) > 0 })
-}
-
 // ApplyName is the name of the function that applies its changes; empty if everything is recomputed.
 func (t StreamTable) ApplyName() string {
 	if len(t.Delta) == 0 {
@@ -42,6 +25,31 @@ func (t StreamTable) FollowedIDs() []string {
 		ids = append(ids, log.ID())
 	}
 	return append(ids, plain(t.LockOrder())...)
+}
+
+// ReadAtCommit reports whether a stream table in mode at_commit follows it.
+func (t StreamTable) ReadAtCommit() bool {
+	return slices.ContainsFunc(t.Feeds, func(s Source) bool { return s.CommitMark != "" })
+}
+
+// ToldTriggers are the triggers on its rows that note for its outbox what changed.
+func (t StreamTable) ToldTriggers() []string {
+	return t.told(func(c Changed) string { return c.Trigger })
+}
+
+// ToldFunctions are the functions that these call.
+func (t StreamTable) ToldFunctions() []string {
+	return t.told(func(c Changed) string { return c.Fn.Name })
+}
+
+func (t StreamTable) told(name func(Changed) string) []string {
+	var names []string
+	if t.Outbox != nil {
+		for _, c := range t.Outbox.Changed {
+			names = append(names, name(c))
+		}
+	}
+	return names
 }
 
 // ShapeText is the name of its shape table; empty if it has none.
@@ -158,11 +166,6 @@ func (t StreamTable) rowsWhere(condition string) string {
 // Limited reports whether users see the first rows only of those that are stored.
 func (t StreamTable) Limited() bool { return t.LimitBy("r") != "" }
 
-// Limits reports whether a stream table is Limited, or has first rows of something.
-func (p Plan) Limits() bool {
-	return p.any(func(t StreamTable) bool { return t.Limited() || t.Compared != "" })
-}
-
 // Strategy is how a delta is applied, with what it does.
 type Strategy struct{ Name, Does string }
 
@@ -174,16 +177,8 @@ var strategies = []Strategy{
 	{"recompute", "everything is recomputed, and the difference is applied"},
 }
 
-// Strategies lists those that stream tables have.
-func (p Plan) Strategies() []Strategy {
-	var used []Strategy
-	for _, s := range strategies {
-		if p.any(func(t StreamTable) bool { return t.Strategy == s.Name }) {
-			used = append(used, s)
-		}
-	}
-	return used
-}
+// Strategies lists all.
+func (p Plan) Strategies() []Strategy { return strategies }
 
 // StrategyText says what its strategy does.
 func (t StreamTable) StrategyText() string {
@@ -201,92 +196,8 @@ func (p Plan) ChangeNo() Name { return p.fromSQLOrOwn()[0].ChangeNo }
 // StreamTableComment is what comments of stream tables begin with.
 func (e Extension) StreamTableComment() string { return StreamTableComment(e.Extension) }
 
-// AnyImmediate reports whether a stream table is in immediate mode.
-func (p Plan) AnyImmediate() bool {
-	return p.any(func(t StreamTable) bool { return t.Immediate })
-}
-
-// AnyDeferred reports whether refreshes keep a stream table up to date.
-func (p Plan) AnyDeferred() bool { return p.any(func(t StreamTable) bool { return !t.Immediate }) }
-
-// Chained reports whether a stream table in immediate mode reads another stream table.
-func (p Plan) Chained() bool {
-	return slices.ContainsFunc(p.Captures, func(c Capture) bool { return c.Made })
-}
-
-// AnyCron reports whether a cron expression says when a stream table is due.
-func (p Plan) AnyCron() bool {
-	return p.any(func(t StreamTable) bool { return len(t.DueFunctions) > 0 })
-}
-
-// AnySeldom reports whether a refresh after the fill of a stream table would be a waste.
-func (p Plan) AnySeldom() bool { return p.any(func(t StreamTable) bool { return t.Seldom }) }
-
-// AnyIndex reports whether the spec asks for indexes of stream tables.
-func (p Plan) AnyIndex() bool { return p.any(func(t StreamTable) bool { return len(t.Indexes) > 0 }) }
-
-// AnyGrant reports whether roles may read stream tables.
-func (p Plan) AnyGrant() bool { return p.any(func(t StreamTable) bool { return len(t.Grants) > 0 }) }
-
-// AnyOnline reports whether a new definition of a stream table is filled beside the old rows.
-func (p Plan) AnyOnline() bool { return p.any(func(t StreamTable) bool { return t.Online }) }
-
-// AnyDelta reports whether a stream table follows change logs.
-func (p Plan) AnyDelta() bool {
-	return p.any(func(t StreamTable) bool { return len(t.Delta) > 0 || len(t.Logs) > 0 })
-}
-
-// ReadsViews reports whether a stream table reads a view.
-func (p Plan) ReadsViews() bool {
-	return slices.ContainsFunc(p.Reads, func(r Read) bool { return r.Kind == "view" })
-}
-
-// AnyKeys reports whether a stream table that follows change logs finds rows by the unique key of a source.
-func (p Plan) AnyKeys() bool {
-	return slices.ContainsFunc(p.Reads, func(r Read) bool {
-		return slices.ContainsFunc(r.Needs, func(n Need) bool { return len(n.UniqueOn) > 0 })
-	})
-}
-
-// TypedReads reports whether the generated SQL is for certain types of columns only.
-func (p Plan) TypedReads() bool {
-	return slices.ContainsFunc(p.Reads, func(r Read) bool {
-		return slices.ContainsFunc(r.Needs, func(n Need) bool { return len(n.Types) > 0 })
-	})
-}
-
-// AnyMoving reports whether rows of a stream table come and go as time passes.
-func (p Plan) AnyMoving() bool { return p.any(func(t StreamTable) bool { return t.Moves }) }
-
-// AnyFuse reports whether a stream table has a fuse.
-func (p Plan) AnyFuse() bool { return p.any(func(t StreamTable) bool { return t.Fuse != "" }) }
-
-// Counts reports whether how much changed decides how a stream table is refreshed.
-func (p Plan) Counts() bool {
-	return p.any(func(t StreamTable) bool { return t.Most != "" || t.Fuse != "" })
-}
-
-// Shapes reports whether only the server knows the columns of a stream table.
-func (p Plan) Shapes() bool {
-	return p.any(func(t StreamTable) bool { return t.Shape.Name != "" })
-}
-
-// HasRefreshGroups reports whether stream tables must be refreshed from one snapshot.
-func (p Plan) HasRefreshGroups() bool { return len(p.RefreshGroups) < len(p.StreamTables) }
-
 // Probe is a table that is gone when pgt_fit_stream_table ends.
 func (e Extension) Probe() Name { return e.InInternal("pgt_probe") }
-
-// PublishedImmediately are the stream tables in immediate mode with an outbox.
-func (p Plan) PublishedImmediately() []StreamTable {
-	var published []StreamTable
-	for _, t := range p.StreamTables {
-		if t.Immediate && t.Outbox != nil {
-			published = append(published, t)
-		}
-	}
-	return published
-}
 
 func (p Plan) any(is func(StreamTable) bool) bool {
 	for _, t := range p.fromSQLOrOwn() {

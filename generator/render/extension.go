@@ -33,7 +33,6 @@ type Plan struct {
 	Sources           []Source           // whose changes are logged
 	Captures          []Capture          // that stream tables in immediate mode read
 	MaintenanceGroups []MaintenanceGroup // of stream tables in immediate mode
-	TurnLock          string             // the first key of the advisory locks that are turns; empty where none are taken
 	Reads             []Read             // all relations that stream tables read
 	FromSQLTable      *StreamTable       // stands for stream tables that functions create at run time; nil if none do
 }
@@ -49,16 +48,6 @@ type Setting struct {
 	Guarded     bool // it decides what is deleted, and is therefore never read from a session
 }
 
-// Parts reports whether a stream table in immediate mode reads a table below another.
-func (e Extension) Parts() bool {
-	return slices.ContainsFunc(e.Captures, func(c Capture) bool { return c.Part })
-}
-
-// Diamonds reports whether a stream table reads something through several paths.
-func (e Extension) Diamonds() bool {
-	return slices.ContainsFunc(e.StreamTables, func(t StreamTable) bool { return t.Diamond })
-}
-
 // Standard is the extension under the names that the files of the runtime have in all repositories.
 func (e Extension) Standard() Extension {
 	e.Extension, e.Schemas = "pgtrickle", Schemas{"pgtrickle", "pgtrickle_internal"}
@@ -67,6 +56,9 @@ func (e Extension) Standard() Extension {
 
 // GroupLock is the first key of the advisory locks of consumer groups, whose numbers are the second.
 func (e Extension) GroupLock() string { return LockKey("sluice consumer groups " + e.SchemaName) }
+
+// TurnLock is the first key of the advisory locks of turns, see pgt_take_turn.
+func (e Extension) TurnLock() string { return LockKey("sluice turns " + e.SchemaName) }
 
 // LockKey is the first key of advisory locks for a purpose.
 func LockKey(purpose string) string {

@@ -95,16 +95,12 @@ type Since struct {
 	Over, Older string
 }
 
+// Marks reports whether its triggers note in Log that those of users wrote the table.
+func (c Capture) Marks() bool { return !c.Made && c.Loses() }
+
 // Loses reports whether a step may lose an extreme.
 func (c Capture) Loses() bool {
 	return slices.ContainsFunc(c.Steps, func(s Step) bool { return len(s.Extremes) > 0 })
-}
-
-// WholeRows reports whether a stream table that follows changes has rows of a table as values.
-func (p Plan) WholeRows() bool {
-	return slices.ContainsFunc(p.Reads, func(r Read) bool {
-		return slices.ContainsFunc(r.Needs, func(n Need) bool { return n.Whole })
-	})
 }
 
 // FollowsSettings reports whether results depend on settings of the session.

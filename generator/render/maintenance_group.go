@@ -1,7 +1,6 @@
 package render
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -13,17 +12,6 @@ type MaintenanceGroup struct {
 	State     Name
 	PendingFn Name
 	Turn      Name // the sequence that tells which turns its writers take; none where they never do
-}
-
-// Marked are the captured tables whose triggers note that those of users wrote it.
-func (p Plan) Marked() []Capture {
-	var marked []Capture
-	for _, c := range p.Captures {
-		if slices.ContainsFunc(c.Steps, func(s Step) bool { return len(s.Extremes) > 0 }) {
-			marked = append(marked, c)
-		}
-	}
-	return marked
 }
 
 // Direct are the members that otherwise follow each statement by themselves.

@@ -191,11 +191,6 @@ func (e Extension) EventOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.Event })
 }
 
-// RefreshesInSteps reports whether a refresh in full is more than a call of the recompute function.
-func (e Extension) RefreshesInSteps() bool {
-	return e.AnyDeferred() && (e.Counts() || e.AnyKeys() || len(e.MadeOutboxes()) > 0)
-}
-
 // MadeOutboxes are those of stream tables.
 func (e Extension) MadeOutboxes() []Outbox {
 	return e.outboxes(func(o Outbox) bool { return o.Made() })

@@ -44,14 +44,6 @@ func (t Triggers) Names() []string {
 	return []string{t.OnInsert, t.OnUpdate, t.OnDelete, t.OnTruncate, t.OnRow, t.OnRoute}
 }
 
-// Traced reports whether the extension makes triggers on what stream tables read.
-func (p Plan) Traced() bool { return len(p.Sources) > 0 || len(p.Captures) > 0 }
-
-// AnyWatched reports whether a stream table is recomputed after changes only.
-func (p Plan) AnyWatched() bool {
-	return p.any(func(t StreamTable) bool { return len(t.Delta) == 0 && len(t.Logs) > 0 })
-}
-
 // Columns lists the columns of the log that come from the table, each with a comma before it, of row a.
 func (s Source) Columns(a string) string { return commaBefore(a, s.ColumnList) }
 

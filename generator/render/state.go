@@ -5,11 +5,6 @@ import (
 	"strings"
 )
 
-// AnyStates reports whether a stream table stores groups beside its rows.
-func (p Plan) AnyStates() bool {
-	return p.any(func(t StreamTable) bool { return len(t.States) > 0 })
-}
-
 // StateTables are the names of the tables of its states.
 func (t StreamTable) StateTables() []string {
 	var names []string

@@ -360,17 +360,18 @@ create procedure pgtrickle.tick(p_commits boolean default true)
 as $procedure$
 declare
     v_modules constant pg_catalog.text[] := pgtrickle_internal.pgt_modules();
+    v_checks  boolean := false;
 begin
     call pgtrickle_internal.pgt_commit(p_commits /* in a transaction, select tick_once() instead */); -- shown as the error's CONTEXT
     perform pgtrickle_internal.pgt_check_origin();
     call pgtrickle_internal.pgt_commit(p_commits);
     if 'stream' operator(pg_catalog.=) any (v_modules) then
-        call pgtrickle_internal.pgt_tick_stream_tables(p_commits);
+        call pgtrickle_internal.pgt_tick_stream_tables(p_commits, v_checks);
     end if;
     if 'outbox' operator(pg_catalog.=) any (v_modules) then
         call pgtrickle_internal.pgt_tick_outboxes(p_commits);
     end if;
-    if 'stream' operator(pg_catalog.=) any (v_modules) then
+    if v_checks then
         perform pgtrickle_internal.pgt_check_due(); -- one at most: it takes as long as the query
         call pgtrickle_internal.pgt_commit(p_commits);
     end if;

@@ -528,8 +528,7 @@ begin
                     hint = '"sluice spec pull" writes it as a part of the spec: put it there with outbox: true, and upgrade.';
             end if;
         end if;
-        if exists (select from pgtrickle_internal.pgt_stream_table_config c where c.stream_table = v_table and to_jsonb(c) ->> 'all_rows'
-            is not null) then
+        if exists (select from pgtrickle_internal.pgt_stream_table_config c where c.stream_table = v_table and c.all_rows is not null) then
             raise exception using errcode = '22023', message = 'outbox requires a stream table without LIMIT: ' || p_name,
                 detail = format('All rows of %s are stored, and their changes are not those of the first ones.', v_table),
                 hint = 'Give it outbox: true in the spec: the first rows are then stored, and found again on each refresh.';

@@ -296,6 +296,7 @@ create table sales_internal.pgt_stream_table_config (
     upstream           text[] not null,  -- stream tables that it reads, directly or not, in the order of their refreshes
     reads              text[] not null,  -- sources, as people name them
     follows            text[] not null,  -- those whose changes it applies
+    read_at_commit     boolean not null default false, -- one in mode at_commit follows it
     recompute_share    numeric,          -- more changed rows than this share of a source make a recompute cheaper; null: never
     fuse               bigint,           -- more changed rows than this are refused
     apply_function     name,             -- null: everything is recomputed
@@ -316,7 +317,18 @@ create table sales_internal.pgt_stream_table_config (
     row_indexes        text[] not null,  -- statements that index an empty rows_table
     spec_indexes       text[] not null,  -- statements that create those of the spec
     view_query         text not null,    -- what users see of rows_table
-    grants             name[] not null  -- roles that may read it
+    grants             name[] not null,  -- roles that may read it
+    moves              boolean not null default false, -- with time: rows come and go though no source changes
+    -- change logs of its refresh group, where that reads something through several paths; null: it does not
+    path_logs          text[],
+    path_tables        text[],           -- other tables that the group reads, without a change log
+    path_foreign       text,             -- one of these whose changes no transaction of this database shows
+    all_rows           text,             -- view_query without its limit; null: it has none
+    compared           text,             -- what its rows are compared with; null: its query
+    state_tables       text[] not null default '{}', -- store groups within the query
+    state_statements   text[] not null default '{}', -- create those that are missing
+    outbox_triggers    name[] not null default '{}', -- in immediate mode: on rows_table, after insert, update, delete, and before truncate
+    outbox_functions   name[] not null default '{}'  -- that they call: note what its outbox gets
 );
 
 -- How far each stream table has come: its frontier, and how its refreshes went.
@@ -326,6 +338,7 @@ create table sales_internal.pgt_stream_table_config (
 -- columns of the query; the next refresh compares them. remake: it has an older definition. unkeyed: sources that lost the key by which
 -- rows are found: all is recomputed.
 -- recompute_ms, follow_ms: how long it took to recompute it, and to follow one of many changes, the last time; in mode auto.
+-- moment: as of which a stream table that moves with time was refreshed.
 -- tried: a digest of its functions, which attach() ran without an error, or with follow_error: why following failed the last time, so it is
 -- recomputed.
 -- bypassed: in immediate mode: triggers maintain it no more, and it must be recomputed before they do again. awaits_source: it is suspended
@@ -356,7 +369,8 @@ create table sales_internal.pgt_stream_table_state (
     follow_error       text,
     bypassed           boolean     not null default false,
     awaits_source      boolean     not null default false,
-    filled             oid[]
+    filled             oid[],
+    moment             timestamptz
 ) with (fillfactor = 20);
 
 -- The sources of stream tables: their change logs, what is pending for immediate mode, and the triggers that write them.
@@ -374,18 +388,21 @@ create table sales_internal.pgt_source_config (
     count_function    name,             -- returns how many of its rows a stream table has not applied
     log_indexes       name[]  not null, -- on transactions, and on rows that say that the source was truncated
     triggers          name[]  not null, -- after insert, update, delete, truncate, for each row, and before insert: see pgt_attach_source
-    capture           name,              -- the function that they call
+    capture           name,             -- the function that they call
     pending           text,             -- as regclass reads it; null where no stream table in immediate mode follows it
     pending_columns   name[],
     pending_index     name,
     pending_triggers  name[],           -- in the same order, and before and after each statement
-    pending_functions name[]            -- that they call, see pgt_attach_source; null: there is no such trigger
+    pending_functions name[],           -- that they call, see pgt_attach_source; null: there is no such trigger
+    pending_marks     boolean not null default false, -- these functions note in it that triggers of users wrote the source
+    turn_no           integer,          -- the number of its maintenance group, where transactions may have to take turns
+    turn              text              -- the sequence of that group's note, see pgt_take_turn
 );
 
 -- What each stream table assumes of each source. Others may read other columns of the same table.
 --
 -- columns: that must be there; null: any. types: theirs, where the SQL is for these only. not_null: hold no null. unique_on: find rows, as
--- no two share them. alike: equal values are the same.
+-- no two share them. alike: equal values are the same. whole: rows are values, so that columns are all, in the source's order.
 create table sales_internal.pgt_source_reader (
     source       text   not null,
     stream_table text   not null,
@@ -394,17 +411,20 @@ create table sales_internal.pgt_source_reader (
     not_null     name[] not null,
     unique_on    name[] not null,
     alike        name[] not null,
+    whole        boolean not null default false,
     primary key (source, stream_table)
 );
 
 -- The definition of each source at the last look, to detect alterations, which fire no trigger.
 --
 -- shape: see pgt_source_shape; null: compare again. problems: by stream table, why this source prevents its refresh, and a hint.
+-- view_query: a digest of the view's query, from when it was well.
 create table sales_internal.pgt_source_state (
     source     text        not null primary key,
     shape      text,
     problems   jsonb       not null default '{}',
-    changed_at timestamptz not null default clock_timestamp()
+    changed_at timestamptz not null default clock_timestamp(),
+    view_query text
 );
 
 -- Returns why writes of the sources of a stream table that follows them at once may fail, and what to do, if a source was altered since the
@@ -468,7 +488,8 @@ with state as materialized (
     left join lateral (
         select coalesce(string_agg(f.problems -> c.stream_table ->> 0 || '. ' || (f.problems -> c.stream_table ->> 1), ' ' order by
             f.source),
-                   sales_internal.pgt_refused_writes(c.stream_table)) as problem
+                   case when c.effective_mode in ('immediate', 'at_commit') then sales_internal.pgt_refused_writes(c.stream_table) end) as
+                       problem
         from sales_internal.pgt_source_state f
         where f.problems ? c.stream_table
     ) p on true
@@ -562,9 +583,20 @@ declare
     v_table    oid := to_regclass(format('%I.%I', c.source_schema, c.source_name))::oid;
     v_followed boolean := coalesce(c.change_log, c.pending) is not null;
     v_all      oid[] := array[v_table];
+    v_above    text; -- triggers on tables above it
 begin
     if (select r.relhassubclass from pg_class r where r.oid = v_table) then
         v_all := array(select i.relation from sales_internal.pgt_inheritance(v_table) i where i.level = 0);
+    end if;
+    if c.part then
+        v_above := array(
+            select row(t.oid, t.xmin, t.tgname, t.tgenabled)
+            from sales_internal.pgt_inheritance(v_table) i
+            join pg_trigger t on t.tgrelid = i.relation and t.tgname = any (c.pending_triggers) and
+                starts_with(encode(t.tgargs, 'escape'), 'above\000')
+            where i.level > 0
+            order by t.oid
+        )::text;
     end if;
     return (
         select concat_ws(' ',
@@ -601,6 +633,7 @@ begin
                     where t.tgrelid = r.oid and t.tgname = any (c.triggers || c.pending_triggers) and not t.tgisinternal
                     order by t.tgname
                 ) end,
+                case when r.oid = v_table then v_above end,
                 case when r.relkind in ('v', 'm') and not c.made then pg_get_viewdef(r.oid) end
             ), e'\n' order by r.oid))),
             md5(concat(string_agg(concat_ws(' ', r.oid, pg_relation_filenode(r.oid)), e'\n' order by r.oid) filter (where v_followed))))
@@ -644,9 +677,18 @@ begin
     from (
         select w.no, 0::bigint, w.problem, w.hint
         from (values
-            (1, v_table is null, format('source %s does not exist', c.source), 'Create it again, or remove its readers from the spec.'),
+            (1, v_table is null, format('source %s does not exist', c.source), case
+                when exists (select from sales_internal.pgt_stream_table_config t where t.stream_table = any (c.readers) and t.spec_path =
+                    'create_stream_table')
+                    then 'Create it again, or drop its readers: by drop_stream_table, or from the spec.'
+                else 'Create it again, or remove its readers from the spec.'
+            end),
             (2, c.kind = 'table' and not c.made and v_kind not in ('r', 'p') or c.kind = 'view' and v_kind <> 'v',
              format('source %s is no longer a %s', c.source, c.kind), 'Make it one again'),
+            (3, c.kind = 'view' and md5(pg_get_viewdef(v_table)) <> (
+                 select s.view_query from sales_internal.pgt_source_state s where s.source = c.source
+             ),
+             format('view %s was made with another query, which the generated SQL does not follow', c.source), 'Make it again as it was'),
             -- Refreshes recompute then; writers cannot.
             (8, v_mode in ('immediate', 'at_commit') and not keyed,
                 format('source %s has no unique key on %s any more', c.source, array_to_string(needs.unique_on, ', ')),
@@ -668,6 +710,20 @@ begin
         where not exists (
             select from pg_attribute a where a.attrelid = v_table and a.attname = w.name and a.attnum > 0 and not a.attisdropped
         )
+        union all
+        select 7, least(w.place, n.place), case
+                   when w.name is null then format('source %s has another column now, %s, and its rows are values in the query', c.source,
+                       n.name)
+                   else format('source %s has its columns in another order now, and its rows are values in the query', c.source)
+               end,
+               case when w.name is null then 'Drop it' else 'Make the table again with the old order' end
+        from (
+            select a.attname, row_number() over (order by a.attnum)
+            from pg_attribute a
+            where a.attrelid = v_table and a.attnum > 0 and not a.attisdropped
+        ) n (name, place)
+        left join unnest(needs.columns) with ordinality w (name, place) using (name)
+        where needs.whole and w.place is distinct from n.place
         union all
         select w.no, a.attnum, format(w.problem, a.attname, c.source), w.hint
         from pg_attribute a
@@ -790,6 +846,7 @@ begin
         wanted as materialized (
             select r.oid, r.name, t.trigger, w.fires, t.function, array_remove(array[
                        case when w.place = 5 and t.each then 'each' end,
+                       case when w.place > 6 and t.each then 'above' end,
                        case when w.place in (4, 5) and t.pending and v_logs then 'log' end
                    ], null) || case when t.pending and w.place not in (6, 7) then v_bypassed else '{}' end as arguments,
                    case
@@ -817,7 +874,7 @@ begin
                 (c.triggers[w.place], c.capture, false, exists (select from relation r where r.level > 0)),
                 (c.pending_triggers[w.place], c.pending_functions[w.pending_function], true, c.part)
             ) t (trigger, function, pending, each)
-            join relation r on r.relkind in ('r', 'p') and (r.level = 0)
+            join relation r on r.relkind in ('r', 'p') and (r.level = 0 or w.place > 6 and t.each)
             where t.trigger is not null and t.function is not null
               and not (w.place < 4 and t.each) and (w.place <> 6 or exists (select from relation p where p.routes))
         ),
@@ -831,6 +888,11 @@ begin
         )
         select s.statement
         from (
+            -- A writer of a table locks the tables above it first.
+            select 1, -r.level, format('lock table only %s in share row exclusive mode', r.name)
+            from relation r
+            where r.level > 0 and c.part and c.pending is not null
+            union all
             select 2, 0, format('drop trigger %I on %s', p.trigger, p.name)
             from present p
             where p.tgparentid = 0 and not exists (select from wanted w where (w.oid, w.trigger) = (p.oid, p.trigger))
@@ -929,7 +991,8 @@ begin
     end if;
 
     update sales_internal.pgt_source_state s
-    set shape = v_shape, problems = v_problems, changed_at = clock_timestamp()
+    set shape = v_shape, problems = v_problems, changed_at = clock_timestamp(),
+        view_query = case when v_problems = '{}' and c.kind = 'view' then md5(pg_get_viewdef(v_table)) else s.view_query end
     where s.source = p_source;
     update sales_internal.pgt_stream_table_state t
     set seen = null, own_xid = null, own_no = null, refit = true,
@@ -988,6 +1051,32 @@ begin
 end;
 $function$;
 
+-- Follows alterations of the sources of stream tables in immediate mode, whether these are due or not.
+create function sales_internal.pgt_watch_sources()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_reader text;
+begin
+    for v_reader in
+        select min(t.stream_table)
+        from sales_internal.pgt_source_config c
+        join sales_internal.pgt_stream_table_config t on t.stream_table = any (c.readers)
+        left join sales_internal.pgt_source_state s using (source)
+        where c.pending is not null and t.effective_mode = 'immediate' and s.shape is distinct from sales_internal.pgt_source_shape(c)
+        group by c.source
+    loop
+        begin
+            perform sales_internal.pgt_sources_fit(v_reader, false);
+        exception when lock_not_available or deadlock_detected or undefined_table then
+            null; -- another session alters it; the next tick compares again
+        end;
+    end loop;
+end;
+$function$;
+
 -- Moves the frontier of a stream table to the snapshot of the statement that applied the changes of its sources, or raises why that may not
 -- stand:
 -- p_reason, a reason to recompute it, or p_unfound, the number of rows to delete that were not found, null if none were to be applied.
@@ -1016,6 +1105,7 @@ begin
     set seen = p_snapshot,
         own_xid = pg_current_xact_id(),
         own_no = p_change_no,
+        moment = now(),
         last_refresh_at = clock_timestamp(),
         consecutive_errors = 0,
         last_error = null,
@@ -1074,32 +1164,6 @@ begin
                 when 'suspended' then 'Remove the cause, then call sales.resume_stream_table(%L).'
                 else 'The next sales.tick() fills it, or sales.refresh_stream_table(%L).'
             end, p_stream_table);
-end;
-$function$;
-
--- Follows alterations of the sources of stream tables in immediate mode, whether these are due or not.
-create function sales_internal.pgt_watch_sources()
-    returns void
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_reader text;
-begin
-    for v_reader in
-        select min(t.stream_table)
-        from sales_internal.pgt_source_config c
-        join sales_internal.pgt_stream_table_config t on t.stream_table = any (c.readers)
-        left join sales_internal.pgt_source_state s using (source)
-        where c.pending is not null and t.effective_mode = 'immediate' and s.shape is distinct from sales_internal.pgt_source_shape(c)
-        group by c.source
-    loop
-        begin
-            perform sales_internal.pgt_sources_fit(v_reader, false);
-        exception when lock_not_available or deadlock_detected or undefined_table then
-            null; -- another session alters it; the next tick compares again
-        end;
-    end loop;
 end;
 $function$;
 
@@ -1215,28 +1279,73 @@ when others then
 end;
 $function$;
 
--- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier
--- ones are kept: one setting for all stream tables in immediate mode that follow the same tables.
---
--- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
--- nobody but the owner reads it here, whatever is granted: row-level security without a policy.
-create table sales_internal.pgt_open_setting (
-    name text not null
-);
-alter table sales_internal.pgt_open_setting enable row level security;
-insert into sales_internal.pgt_open_setting (name) values ('sluice.open_' || replace(gen_random_uuid()::text, '-', ''));
-
--- The name of a setting, see pgt_open_setting; p_use is what it ends in.
--- Called immutable it costs triggers nothing, where a query for the name takes a tenth of what a statement of one row does: it is evaluated
--- when the expression is planned, and the table never changes.
-create function sales_internal.pgt_setting_name(p_use text)
-    returns text
+-- Notes that transactions that write the same maintenance groups as this one take turns for the next ten minutes: see pgt_take_turn. The
+-- note of each group, in a sequence, is the minute and, in the lower 16 bits, the turn, which is one for all of them.
+-- p_written: the tables that this transaction writes, as numbers of the group and the table between commas.
+create function sales_internal.pgt_note_turn(p_written text)
+    returns void
     language plpgsql
-    immutable
     set search_path = pg_catalog, pg_temp
 as $function$
+declare
+    v_minute bigint := extract(epoch from clock_timestamp())::bigint / 60;
 begin
-    return (select o.name || p_use from sales_internal.pgt_open_setting o);
+    perform setval(w.note, v_minute << 16 | w.turn)
+    from (
+        select n.note, l.value, min(case when l.value >> 16 >= v_minute - 10 then l.value & 65535 else n.no end) over () as turn
+        from (select distinct c.turn_no, c.turn::regclass from sales_internal.pgt_source_config c where c.turn is not null) n (no, note)
+        cross join pg_sequence_last_value(n.note) l (value)
+        where strpos(p_written, format(',%s.', n.no)) > 0
+    ) w
+    where w.value is distinct from (v_minute << 16 | w.turn);
+end;
+$function$;
+
+-- Has a transaction wait before it locks the first of the stream tables in immediate mode that it maintains, where transactions lately
+-- deadlocked over these.
+--
+-- Which tables a transaction will write is not known, so its locks have no order of their own. After a deadlock, transactions that write
+-- tables of the same maintenance group take turns for ten minutes, and for as long as one of them in that time writes several tables again.
+-- A turn is an advisory lock. Correctness does not depend on it: stream tables are locked as ever.
+-- p_group: the number of the maintenance group of the table that is to be written; p_note: the sequence of its note; p_written: the tables
+-- that the transaction wrote before, see pgt_note_turn.
+create function sales_internal.pgt_take_turn(p_group integer, p_note regclass, p_written text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_minute bigint := extract(epoch from clock_timestamp())::bigint / 60;
+    v_note   bigint := pg_sequence_last_value(p_note);
+begin
+    if v_note >> 16 < v_minute - 10 then
+        return;
+    end if;
+    if strpos(p_written, format(',%s.', p_group)) = 0 then
+        perform pg_advisory_xact_lock(1412904741, (v_note & 65535)::integer);
+    end if;
+    if p_written <> '' then
+        perform sales_internal.pgt_note_turn(p_written || format(',%s.', p_group));
+    end if;
+end;
+$function$;
+
+-- Waits for the locks of stream tables in immediate mode. If that is a deadlock, which ends this transaction, later ones take turns.
+-- p_written: see pgt_note_turn; p_keys: the locks, in their order.
+create function sales_internal.pgt_wait(p_written text, p_keys bigint[])
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_key bigint;
+begin
+    foreach v_key in array p_keys loop
+        perform pg_advisory_xact_lock(v_key);
+    end loop;
+exception when deadlock_detected then
+    perform sales_internal.pgt_note_turn(p_written); -- no rollback undoes it
+    raise;
 end;
 $function$;
 
@@ -1275,11 +1384,12 @@ begin
 end;
 $function$;
 
--- Raises an error if a column of a source has another type than in its change log or its table of pending changes, for which stream tables
--- were made.
+-- Raises an error if a column of a source has another type, or p_whole and the source other columns, than in p_log, its change log, or its
+-- table of pending changes, for which stream tables were made.
 -- A column that does not exist is an error, too. It costs a trigger nothing: an immutable function is evaluated when its statement is
 -- planned, and ALTER TABLE has that planned again.
-create function sales_internal.checked_types(p_source regclass, p_columns name[], p_log regclass default null)
+create function sales_internal.checked_types(p_source regclass, p_columns name[], p_log regclass default null, p_whole boolean default
+    false)
     returns boolean
     language plpgsql
     immutable
@@ -1287,11 +1397,13 @@ create function sales_internal.checked_types(p_source regclass, p_columns name[]
 as $function$
 declare
     v_pending regclass := p_log;
+    v_mode    text := case when p_log is null then ' in immediate mode' else '' end;
     v_column  name;
     v_type    regtype;
     v_kept    regtype;
     v_problem text;
     v_readers text[];
+    v_same    boolean := true;
 begin
     if p_log is null then
         select c.pending::regclass
@@ -1321,13 +1433,31 @@ begin
         end;
         if v_type <> v_kept then
             raise exception using errcode = '55000',
-                message = format('column %s of %s is of type %s now, and stream tables were made for %s', v_column, p_source, v_type,
-                    v_kept),
+                message = format('column %s of %s is of type %s now, and stream tables%s were made for %s', v_column, p_source, v_type,
+                    v_mode, v_kept),
                 detail = 'They belong to stream tables, and no statement may leave them behind.',
                 hint = 'The next sales.tick() creates them again or shows in sales.pgt_status() why it cannot; '
                     'sales.refresh_stream_table() does it for one of them.';
         end if;
     end loop;
+    if p_whole then
+        begin
+            execute format('select array(select json_object_keys(row_to_json(row(%1$s)::%2$s))) = %3$L::text[] from (select) one left join '
+                '%2$s s on false',
+                (select string_agg(format('s.%I', c.name), ', ' order by c.no) from unnest(p_columns) with ordinality c (name, no)),
+                    p_source, p_columns)
+            into v_same;
+        exception when cannot_coerce then
+            v_same := false;
+        end;
+        if not v_same then
+            raise exception using errcode = '55000',
+                message = format('%s has other columns now, and stream tables%s with its rows as values were made for %s', p_source,
+                    v_mode, array_to_string(p_columns, ', ')),
+                detail = 'They belong to stream tables, and no statement may leave them behind.',
+                hint = 'The next sales.tick() shows in sales.pgt_status() what to do.';
+        end if;
+    end if;
     return true;
 end;
 $function$;
@@ -1369,6 +1499,46 @@ as $function$
     where p.oid = p_function
 $function$;
 
+-- What the names of settings begin with in which a transaction counts its open statements, twice, and one more while changes of earlier
+-- ones are kept: one setting for all stream tables in immediate mode that follow the same tables.
+--
+-- Any role may set a setting whose name it knows, and so make stream tables in immediate mode wrong. This one is not listed anywhere, and
+-- nobody but the owner reads it here, whatever is granted: row-level security without a policy.
+create table sales_internal.pgt_open_setting (
+    name text not null
+);
+alter table sales_internal.pgt_open_setting enable row level security;
+insert into sales_internal.pgt_open_setting (name) values ('sluice.open_' || replace(gen_random_uuid()::text, '-', ''));
+
+-- The name of a setting, see pgt_open_setting; p_use is what it ends in.
+-- Called immutable it costs triggers nothing, where a query for the name takes a tenth of what a statement of one row does: it is evaluated
+-- when the expression is planned, and the table never changes.
+create function sales_internal.pgt_setting_name(p_use text)
+    returns text
+    language plpgsql
+    immutable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return (select o.name || p_use from sales_internal.pgt_open_setting o);
+end;
+$function$;
+
+-- Says that the count of open statements was lost, on which stream tables in immediate mode rely.
+create function sales_internal.pgt_uncounted(p_table regclass)
+    returns void
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    raise exception using errcode = '55000',
+        message = format('open statements of %s are not counted any more, on which stream tables in immediate mode rely', p_table),
+        detail = 'RESET ALL forgets the count, and without its trigger that counts, a table has none.',
+        hint = 'Leave RESET ALL to the time between transactions. Triggers are made again by the next sales.tick().';
+end;
+$function$;
+
 -- Fills the stream tables of a maintenance group, which its pending_function names, or applies what triggers of their sources have logged
 -- since.
 -- Returns the number of logged rows, 1000 for a fill, or null where it has to be tried again. With p_last, writers wait, and triggers
@@ -1394,12 +1564,18 @@ declare
     c         sales_internal.pgt_stream_table_config;
 begin
     if p_last then
+        -- As writers lock them: tables above a source before it.
         for v_table in
-            select s.source_schema, s.source_name
+            select n.nspname as source_schema, r.relname as source_name
             from unnest(v_sources) s
-            where not s.made
+            cross join to_regclass(format('%I.%I', s.source_schema, s.source_name)) t
+            cross join sales_internal.pgt_inheritance(t) i
+            join pg_class r on r.oid = i.relation
+            join pg_namespace n on n.oid = r.relnamespace
+            where not s.made and (i.level = 0 or s.part)
+            order by i.level > 0 desc, s.source, i.level desc
         loop
-            execute format('lock table %I.%I in share row exclusive mode', v_table.source_schema, v_table.source_name);
+            execute format('lock table only %I.%I in share row exclusive mode', v_table.source_schema, v_table.source_name);
         end loop;
     end if;
     update sales_internal.pgt_stream_table_state s
@@ -1440,6 +1616,9 @@ begin
                 where t.effective_mode = 'immediate' and t.refresh_order <= c.refresh_order
             ), (select count(*) from sales_internal.pgt_stream_table_config);
             continue when not sales_internal.pgt_fill_member(c);
+            if c.flush_function is not null then
+                execute format('select %I.%I(gen_random_uuid(), false)', 'sales_internal', c.flush_function);
+            end if;
         end loop;
         foreach v_source in array v_sources loop
             execute format('delete from %s', v_source.pending::regclass); -- the snapshot shows these changes
@@ -1539,6 +1718,29 @@ begin
     end loop;
 end;
 $procedure$;
+
+-- Deletes what triggers noted of transactions that are over: that triggers of users had written the table that they are on.
+-- Writes what is pending of these tables.
+create function sales_internal.pgt_tidy_marks()
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_pending regclass;
+begin
+    for v_pending in
+        select p
+        from sales_internal.pgt_source_config c
+        cross join to_regclass(c.pending) p
+        where c.pending_marks and p is not null
+          and not exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = any (c.readers) and s.logged)
+        order by c.source
+    loop
+        execute format('delete from %s p where p.__mult is null and p.__xid < pg_snapshot_xmin(pg_current_snapshot())', v_pending);
+    end loop;
+end;
+$function$;
 
 -- A row makes its transaction call pgt_at_commit() when it commits. Ticks delete the rows, which nobody reads. It is no unlogged table:
 -- after a crash right behind a rollback that undid the creation of one, PostgreSQL may not start.
@@ -1665,12 +1867,23 @@ begin
         from unnest(array[v_view, c.old_rows_table, case p_again when 'rows' then c.rows_table end]) r (name);
     end if;
     if to_regclass(c.rows_table) is null then
+        if c.shape_table is not null then
+            -- Only the server knows the query's columns: each row is stored as one value, of the row type of a table that stays empty.
+            v_statements := array[
+                format('drop table if exists %s', c.shape_table),
+                format(e'create table %s as\nselect q.*\nfrom (\n%s\n) q\nwith no data', c.shape_table, coalesce(c.resolved, c.query))
+            ];
+        end if;
         -- The server names the types: those of the query.
         v_statements := v_statements
             || format(e'create table %s%s as\nselect %s\nfrom %s\nwith no data', c.rows_table, c.stored_with, c.stored_columns,
                 coalesce(c.stored_from, format(e'(\n%s\n) q', coalesce(c.resolved, c.query))))
             || array(select format('alter table %s alter %I set not null', c.rows_table, n.name) from unnest(c.not_null) n (name))
             || c.row_indexes;
+    end if;
+    if exists (select from unnest(c.state_tables) k (name) where to_regclass(k.name) is null) then
+        v_statements := v_statements || c.state_statements;
+        update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = p_stream_table;
     end if;
     v_statements := v_statements || c.spec_indexes;
     if not sales_internal.pgt_is_own(to_regclass(v_view)) then
@@ -1684,6 +1897,7 @@ begin
         v_statements := v_statements || format('create or replace view %s as %s', v_view, c.view_query);
     end if;
     v_statements := v_statements
+        || array(select format('grant select on %s to %I', v_view, g.role) from unnest(c.grants) g (role))
         || v_again;
     -- The view, too, may have expressions of the query.
     perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else 'pg_catalog, pg_temp'
@@ -1692,6 +1906,29 @@ begin
         execute v_statement;
     end loop;
     set local search_path = pg_catalog, pg_temp;
+    if c.flush_function is not null then
+        if exists (select from sales_internal.pgt_outbox_state s where s.outbox_name = p_stream_table) then
+            foreach v_statement in array array(
+                select s.statement
+                from (values
+                    (1, 'after insert on %s referencing new table as new_rows'),
+                    (2, 'after update on %s referencing old table as old_rows new table as new_rows'),
+                    (3, 'after delete on %s referencing old table as old_rows'),
+                    (4, 'before truncate on %s')
+                ) w (place, fires)
+                cross join lateral (values
+                    (1, format('create trigger %I %s for each statement execute function %I.%I()', c.outbox_triggers[w.place],
+                        format(w.fires, c.rows_table), 'sales_internal', c.outbox_functions[w.place])),
+                    (2, format('alter table %s enable always trigger %I', c.rows_table, c.outbox_triggers[w.place]))
+                ) s (step, statement)
+                where not exists (select from pg_trigger g where g.tgrelid = to_regclass(c.rows_table) and g.tgname =
+                    c.outbox_triggers[w.place])
+                order by w.place, s.step
+            ) loop
+                execute v_statement;
+            end loop;
+        end if;
+    end if;
 end;
 $function$;
 
@@ -1712,15 +1949,24 @@ declare
     v_stores     text[];
     v_statements text[];
     v_dependents text;
+    v_reader     record;
     v_index      regclass;
 begin
     select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
     v_view := format('%I.%I', c.pgt_schema, c.pgt_name);
     update sales_internal.pgt_stream_table_state s set refit = false, remake = false where s.stream_table = p_stream_table;
-    select array_agg(x.name), array_agg(x.statement) into v_stores, v_statements from (
-        select c.rows_table, format(e'create table %s as\nselect %s\nfrom %s\nwith no data', 'sales_internal.pgt_probe',
-            c.stored_columns, coalesce(c.stored_from, format(e'(\n%s\n) q', coalesce(c.resolved, c.query))))
+    select array_agg(x.name order by x.name = c.rows_table), array_agg(x.statement order by x.name = c.rows_table) into v_stores,
+        v_statements from (
+        select coalesce(c.shape_table, c.rows_table),
+            format(e'create table %s as\nselect %s\nfrom %s\nwith no data', 'sales_internal.pgt_probe',
+            case when c.shape_table is null then c.stored_columns else 'q.*' end,
+                coalesce(c.stored_from, format(e'(\n%s\n) q', coalesce(c.resolved, c.query))))
         where v_remake is not true and to_regclass(c.rows_table) is not null and to_regclass(v_view) is not null
+        union all
+        select k.name, replace(s.statement, k.begins, 'create table sales_internal.pgt_probe ')
+        from (select t.*, format('create table if not exists %s ', t.name) as begins from unnest(c.state_tables) t (name)) k
+        join unnest(c.state_statements) s (statement) on starts_with(s.statement, k.begins)
+        where to_regclass(k.name) is not null
     ) x (name, statement);
     for n in 1..coalesce(cardinality(v_stores), 0) loop
         perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else 'pg_catalog, pg_temp'
@@ -1735,6 +1981,10 @@ begin
             having count(*) <> 2
         );
         drop table sales_internal.pgt_probe;
+        if v_stores[n] = any (c.state_tables) then -- before the rows
+            perform sales_internal.pgt_drop_own(v_stores[n]) where not v_fits; -- a refresh fills it with the rows
+            v_fits := null;
+        end if;
     end loop;
     if v_fits then
         perform sales_internal.pgt_attach_stream_table(p_stream_table); -- its indexes and triggers
@@ -1766,6 +2016,36 @@ begin
     perform sales_internal.pgt_attach_stream_table(p_stream_table, case when not p_aside then 'rows' end);
     perform sales_internal.pgt_attach_source(s.source) from sales_internal.pgt_source_config s where s.source = p_stream_table;
     update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null where s.stream_table = p_stream_table;
+    -- What is computed from nothing are no changes to those in immediate mode that read it: they are recomputed, too, and may not fit any
+    -- more.
+    for v_reader in select s.pending, s.readers from sales_internal.pgt_source_config s where s.source = p_stream_table and s.pending is
+        not null loop
+        execute format('insert into %s (__mult) values (0)', v_reader.pending::regclass);
+        update sales_internal.pgt_stream_table_state s set refit = true where s.stream_table = any (v_reader.readers) and s.seen is not
+            null;
+    end loop;
+    if c.publish_function is not null then
+        -- Rows have other types now: consumers replace their copy.
+        update sales_internal.pgt_outbox_state s set full_refresh_due = true where s.outbox_name = p_stream_table;
+    end if;
+end;
+$function$;
+
+-- Raises the error that more has changed than the fuse of a stream table lets through.
+-- Reads pgt_stream_table_config.
+create function sales_internal.pgt_blow_fuse(p_stream_table text, p_what text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    raise exception using errcode = 'SLR02', message = 'fuse: ' || p_what,
+        detail = (
+            select format('Stream table %I.%I has fuse %s in the spec.', c.pgt_schema, c.pgt_name, c.fuse)
+            from sales_internal.pgt_stream_table_config c
+            where c.stream_table = p_stream_table
+        ),
+        hint = format('If they are meant, %I.resume_stream_table(%L) recomputes it.', 'sales', p_stream_table);
 end;
 $function$;
 
@@ -1819,7 +2099,9 @@ begin
         into v_new
         using c.stream_table, greatest(v_most, c.fuse) + 1;
         changed := changed + v_new;
-        if v_new > v_most then
+        if v_new > c.fuse then
+            perform sales_internal.pgt_blow_fuse(c.stream_table, format('more changed rows of %s than %s', v_log.source, c.fuse));
+        elsif v_new > v_most then
             reason := coalesce(reason, case
                 when v_most = v_worth then format('more than %s changed rows take longer to follow, as before', v_worth)
                 else format('many changed rows of %s', v_log.source)
@@ -1833,11 +2115,53 @@ begin
 end;
 $function$;
 
+-- Chooses what the outbox of a stream table gets from a refresh: null if the outbox is not enabled, nothing while writing is off or new
+-- rows are not shown yet, all if consumers lack rows, replaced (the whole table if it changes) where the changes are not known, otherwise
+-- changes.
+-- Reads pgt_outbox_state, change logs.
+create function sales_internal.pgt_outbox_gets(c sales_internal.pgt_stream_table_config)
+    returns text
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_gets      text;
+    v_truncated boolean := false;
+    v_log       regclass;
+begin
+    select case
+        when (select s.value from sales_internal.pgt_setting('outbox_enabled') s) <> 'on' then 'nothing'
+        when s.full_refresh_due then 'all'
+        else 'changes'
+    end
+    into v_gets
+    from sales_internal.pgt_outbox_state s
+    where s.outbox_name = c.stream_table;
+    if v_gets is not null and to_regclass(c.old_rows_table) is not null then
+        return 'nothing';
+    end if;
+    -- After a restore, or where a source was altered rather than truncated.
+    if c.apply_function is not null and v_gets = 'changes'
+        and exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = c.stream_table and s.seen is null)
+    then
+        for v_log in
+            select s.change_log::regclass from sales_internal.pgt_source_config s where s.source = any (c.follows)
+        loop
+            execute format('select exists (select from %s c where c.__mult = 0)', v_log) into v_truncated;
+            exit when v_truncated;
+        end loop;
+        return case when v_truncated then 'changes' else 'replaced' end;
+    end if;
+    return v_gets;
+end;
+$function$;
+
 -- Recomputes a stream table in immediate mode if it is not filled or its sources were altered; otherwise statements on its sources keep it
 -- up to date.
 -- Reads pgt_stream_table_state; locks the sources against writers and writes what the recompute function writes.
 create function sales_internal.pgt_refresh_immediate(
-    c sales_internal.pgt_stream_table_config, out inserted bigint, out deleted bigint
+    c sales_internal.pgt_stream_table_config, p_refresh_id uuid, out inserted bigint, out deleted bigint, out sent bigint
 )
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -1850,6 +2174,7 @@ begin
     deleted := 0;
     if exists (select from sales_internal.pgt_stream_table_state s where s.stream_table = c.stream_table and
         (s.seen is null or s.refit or s.bypassed))
+        or exists (select from unnest(c.state_tables) k (name) where to_regclass(k.name) is null)
         or to_regclass(c.rows_table) is null or to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) is null
     then
         -- In the order in which writers lock them: tables before the stream tables that follow from them.
@@ -1863,6 +2188,9 @@ begin
         end loop;
         perform sales_internal.pgt_fit_stream_table(c.stream_table);
         execute format('select * from %I.%I()', 'sales_internal', c.recompute_function) into inserted, deleted;
+        if c.publish_function is not null and inserted + deleted > 0 then
+            update sales_internal.pgt_outbox_state s set full_refresh_due = true where s.outbox_name = c.stream_table;
+        end if;
         if c.pending_function is not null then
             execute format('select %I.%I(false, $1)', 'sales_internal', c.pending_function)
             using array(select s.stream_table from sales_internal.pgt_stream_table_state s where s.bypassed);
@@ -1871,13 +2199,20 @@ begin
         from sales_internal.pgt_stream_table_state s
         where s.stream_table = c.stream_table and s.suspended_at is null;
     end if;
+    if c.flush_function is not null then
+        execute format('select %I.%I($1, true)', 'sales_internal', c.flush_function) into sent using p_refresh_id;
+    end if;
 end;
 $function$;
 
--- Applies to a stream table what has changed in its sources. reason: why it must be recomputed instead; null if it is up to date.
+-- Applies to a stream table what has changed in its sources. reason: why it must be recomputed instead, which one without an apply function
+-- must be after any change; null if it is up to date.
 -- Reads change logs and writes what the apply function writes. p_changed: how many rows have changed, if they were counted.
-create function sales_internal.pgt_refresh_differential(c sales_internal.pgt_stream_table_config, p_changed bigint, out inserted bigint,
-    out deleted bigint, out reason text)
+-- p_gets: what pgt_outbox_gets returned.
+create function sales_internal.pgt_refresh_differential(
+    c sales_internal.pgt_stream_table_config, p_changed bigint, p_refresh_id uuid, p_gets text, out inserted bigint, out deleted bigint,
+        out sent bigint, out reason text
+)
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
@@ -1895,12 +2230,22 @@ begin
             v_source.count_function)
         into v_unread, v_many using v_unread, v_many, v_source.source, c.stream_table;
     end loop;
-    if v_unread = 0 then -- changes that were committed since v_looked are left to the next refresh
+    if v_unread = 0 and not c.moves then -- changes that were committed since v_looked are left to the next refresh
         perform sales_internal.pgt_applied(c.stream_table, v_looked, v_no);
         return;
     end if;
+    if c.apply_function is null then
+        reason := c.effective_reason;
+        return;
+    end if;
     v_since := clock_timestamp();
-    execute format('select * from %I.%I($1, $2)', 'sales_internal', c.apply_function) into inserted, deleted using v_many, v_looked;
+    if p_gets = 'changes' then
+        execute format('select * from %I.%I($1, $2, $3)', 'sales_internal', c.apply_function)
+        into inserted, deleted, sent
+        using v_many, v_looked, p_refresh_id;
+    else
+        execute format('select * from %I.%I($1, $2)', 'sales_internal', c.apply_function) into inserted, deleted using v_many, v_looked;
+    end if;
     if c.recompute_share is not null and p_changed > 1000 is not false then
         -- Where recomputing had been faster, changes are counted the next time.
         update sales_internal.pgt_stream_table_state s
@@ -1925,8 +2270,11 @@ end;
 $function$;
 
 -- Recomputes a stream table. An error if rows of sources in p_unkeyed, which have lost a unique key, are not unique any more.
-create function sales_internal.pgt_refresh_full(c sales_internal.pgt_stream_table_config, p_unkeyed text[], out inserted bigint, out
-    deleted bigint)
+-- gets: what pgt_outbox_gets returned; replaced, and not changes, where an outbox is to get all rows if some of them change.
+create function sales_internal.pgt_refresh_full(
+    c sales_internal.pgt_stream_table_config, p_unkeyed text[], p_refresh_id uuid, inout gets text, out inserted bigint, out deleted
+        bigint, out sent bigint
+)
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
@@ -1935,23 +2283,33 @@ declare
     v_keyless record;
     v_shared  boolean;
 begin
-    for v_keyless in
-        select s.source, r.unique_on, format('%I.%I', s.source_schema, s.source_name)::regclass as relation
-        from sales_internal.pgt_source_config s
-        join sales_internal.pgt_source_reader r using (source)
-        where c.apply_function is not null and r.stream_table = c.stream_table and s.source = any (p_unkeyed)
-    loop
-        execute format('select exists (select from %s k group by %s having count(*) > 1)',
-            v_keyless.relation, (select string_agg('k.' || quote_ident(u.name), ', ') from unnest(v_keyless.unique_on) u (name)))
-        into v_shared;
-        if v_shared then
-            raise exception using errcode = '23505',
-                message = format('rows of source %s share %s', v_keyless.source, array_to_string(v_keyless.unique_on, ', ')),
-                detail = format('Stream table %s finds rows by it, as there was a unique key.', c.stream_table),
-                hint = 'Make it unique again, or change the spec or its DDL to match the catalog, generate and apply.';
-        end if;
-    end loop;
-    execute format('select * from %I.%I()', 'sales_internal', c.recompute_function) into inserted, deleted;
+    if p_unkeyed <> '{}' then
+        for v_keyless in
+            select s.source, r.unique_on, format('%I.%I', s.source_schema, s.source_name)::regclass as relation
+            from sales_internal.pgt_source_config s
+            join sales_internal.pgt_source_reader r using (source)
+            where c.apply_function is not null and r.stream_table = c.stream_table and s.source = any (p_unkeyed)
+        loop
+            execute format('select exists (select from %s k group by %s having count(*) > 1)',
+                v_keyless.relation, (select string_agg('k.' || quote_ident(u.name), ', ') from unnest(v_keyless.unique_on) u (name)))
+            into v_shared;
+            if v_shared then
+                raise exception using errcode = '23505',
+                    message = format('rows of source %s share %s', v_keyless.source, array_to_string(v_keyless.unique_on, ', ')),
+                    detail = format('Stream table %s finds rows by it, as there was a unique key.', c.stream_table),
+                    hint = 'Make it unique again, or change the spec or its DDL to match the catalog, generate and apply.';
+            end if;
+        end loop;
+    end if;
+    if gets = 'changes' then
+        gets := (select case o.on_full_refresh when 'snapshot' then 'replaced' else gets end from sales_internal.pgt_outboxes o where
+            o.stream_table = c.stream_table);
+    end if;
+    if gets = 'changes' then
+        execute format('select * from %I.%I($1)', 'sales_internal', c.recompute_function) into inserted, deleted, sent using p_refresh_id;
+    else
+        execute format('select * from %I.%I()', 'sales_internal', c.recompute_function) into inserted, deleted;
+    end if;
     if c.recompute_share is not null then
         update sales_internal.pgt_stream_table_state s
         set recompute_ms = 1000 * extract(epoch from clock_timestamp() - v_since),
@@ -1964,95 +2322,137 @@ $function$;
 -- Refreshes a stream table, by its changes if it can, and notes the refresh if something changed or p_always is true.
 -- Locks its row in pgt_stream_table_state; sources in immediate mode alone, but see pgt_lock_paths.
 -- p_commits: the transaction commits, so only what it wrote itself is applied, and only if transactions maintain the stream table.
-create function sales_internal.pgt_refresh(p_stream_table text, p_always boolean, p_commits boolean default false, out refresh_id uuid, out
-    mode text, out inserted bigint, out deleted bigint)
+create function sales_internal.pgt_refresh(
+    p_stream_table text, p_always boolean, p_commits boolean default false, out refresh_id uuid, out mode text, out inserted bigint, out
+        deleted bigint
+)
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
     c         sales_internal.pgt_stream_table_config;
     v_started timestamptz := clock_timestamp();
-    v_lock_timeout text := current_setting('lock_timeout');
+    v_limit   text := current_setting('lock_timeout');
     v_refit   boolean;
-    v_reason  text; -- to recompute it
+    v_reason  text;             -- to recompute it
     v_in_step boolean := false;
     v_changed bigint;
     v_unkeyed text[];
+    v_failed  boolean := false; -- the apply function did
+    v_to      text;             -- what its outbox gets: null, nothing, changes, replaced (the whole table if it changes), all
+    v_sent    bigint;
 begin
     select t.* into c from sales_internal.pgt_stream_table_config t where t.stream_table = p_stream_table;
     refresh_id := gen_random_uuid();
     if c.effective_mode = 'immediate' then
         mode := c.effective_mode;
-        select r.inserted, r.deleted
-        into inserted, deleted
-        from sales_internal.pgt_refresh_immediate(c) r;
+        select r.inserted, r.deleted, r.sent into inserted, deleted, v_sent from sales_internal.pgt_refresh_immediate(c, refresh_id) r;
     else
-    if c.effective_mode = 'at_commit' then
-        -- Only this transaction's rows are left: others have applied theirs, or will before they commit.
-        update sales_internal.pgt_stream_table_state s
-        set seen = format('%1$s:%2$s:%1$s', pg_current_xact_id(), 9223372036854775807)::pg_snapshot
-        where s.stream_table = p_stream_table and s.seen is not null and s.in_step =
-            (select k.system_identifier from pg_control_system() k);
-        v_in_step := found;
-        if p_commits and not v_in_step then
-            if current_setting('transaction_isolation') <> 'read committed' then
-                -- fails if that changed
-                perform from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table for update;
+        if c.effective_mode = 'at_commit' then
+            -- Only this transaction's rows are left: others have applied theirs, or will before they commit.
+            update sales_internal.pgt_stream_table_state s
+            set seen = format('%1$s:%2$s:%1$s', pg_current_xact_id(), 9223372036854775807)::pg_snapshot
+            where s.stream_table = p_stream_table and s.seen is not null and s.in_step =
+                (select k.system_identifier from pg_control_system() k);
+            v_in_step := found;
+            if p_commits and not v_in_step then
+                if current_setting('transaction_isolation') <> 'read committed' then
+                    -- fails if that changed
+                    perform from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table for update;
+                end if;
+                return;
             end if;
-            return;
+        end if;
+        -- To be created again where a source was altered, or a user dropped the table of the rows.
+        select s.refit or to_regclass(c.rows_table) is null or to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) is null,
+               case
+                   when c.apply_function is null and (p_always or c.follows = '{}' or s.seen is null) then c.effective_reason
+                   when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
+                   when s.seen is null then 'what it has seen is not known any more'
+                   when c.moves and s.moment is null then 'what it has seen is not known any more'
+                   when s.unkeyed <> '{}' then format('%s has lost its key', s.unkeyed[1])
+               end,
+               s.unkeyed
+        into v_refit, v_reason, v_unkeyed
+        from sales_internal.pgt_stream_table_state s
+        where s.stream_table = p_stream_table
+        for update;
+        if not found then
+            perform sales_internal.pgt_stream_table_name(p_stream_table); -- an error: it was dropped meanwhile
+        end if;
+        if c.state_tables <> '{}' then
+            v_refit := v_refit or exists (select from unnest(c.state_tables) k (name) where to_regclass(k.name) is null);
+        end if;
+        if c.apply_function is null and v_reason is null then
+            v_reason := (
+                select c.effective_reason -- rows whose changes no trigger sees
+                from sales_internal.pgt_source_config f
+                cross join sales_internal.pgt_inheritance(to_regclass(format('%I.%I', f.source_schema, f.source_name))) i
+                join pg_class r on r.oid = i.relation
+                where f.source = any (c.follows) and i.level = 0 and (r.relkind = 'f' or r.relpersistence = 'u')
+                limit 1
+            );
+        end if;
+        if v_refit then
+            perform sales_internal.pgt_fit_stream_table(p_stream_table);
+            v_reason := coalesce(v_reason, case when c.apply_function is not null then 'what it has seen is not known any more' else
+                c.effective_reason end);
+        end if;
+        if v_reason is null and (c.recompute_share is not null or c.fuse is not null) then
+            select r.reason, r.changed into v_reason, v_changed from sales_internal.pgt_recompute_reason(c) r;
+        end if;
+        if c.publish_function is not null then
+            v_to := sales_internal.pgt_outbox_gets(c);
+        end if;
+        if v_reason is null and (c.apply_function is not null or c.follows <> '{}') then
+            mode := c.effective_mode;
+            select r.* into inserted, deleted, v_sent, v_reason from
+                sales_internal.pgt_refresh_differential(c, v_changed, refresh_id, v_to) r;
+            v_failed := v_reason is not null;
+        end if;
+        if c.apply_function is null and c.follows = '{}' or v_reason is not null then
+            mode := 'full';
+            if c.effective_mode = 'at_commit' and not v_in_step then
+                update sales_internal.pgt_stream_table_state s set in_step = null where s.stream_table = p_stream_table and s.in_step is
+                    not null;
+            end if;
+            select r.* into v_to, inserted, deleted, v_sent from sales_internal.pgt_refresh_full(c, v_unkeyed, refresh_id, v_to) r;
+            if v_in_step and v_reason = 'a source was truncated' then
+                -- Its new file is known then: nothing is to be recomputed because of it.
+                update sales_internal.pgt_source_state f
+                set shape = n.shape
+                from sales_internal.pgt_source_config s
+                cross join lateral sales_internal.pgt_source_shape(s) n (shape)
+                where f.source = s.source and split_part(f.shape, ' ', 1) = split_part(n.shape, ' ', 1) and f.source = any (array(
+                    select l.source from sales_internal.pgt_source_state l where l.source = any (c.follows) for update skip locked
+                ));
+            end if;
+            if v_failed and inserted + deleted > c.fuse then
+                perform sales_internal.pgt_blow_fuse(p_stream_table, format('more rows of it changed at once than %s', c.fuse));
+            end if;
+        end if;
+        if v_to is not null then
+            if v_to = 'nothing' then
+                update sales_internal.pgt_outbox_state s
+                set full_refresh_due = true
+                where s.outbox_name = p_stream_table and not s.full_refresh_due;
+            elsif v_to = 'all' or v_to = 'replaced' and inserted + deleted > 0 then
+                execute format('select %I.%I($1)', 'sales_internal', c.publish_function) into v_sent using refresh_id;
+            end if;
         end if;
     end if;
-    -- To be created again where a source was altered, or a user dropped the table of the rows.
-    select s.refit or to_regclass(c.rows_table) is null or to_regclass(format('%I.%I', c.pgt_schema, c.pgt_name)) is null,
-           case
-               when c.apply_function is null then c.effective_reason
-               when s.seen is null and s.last_refresh_at is null then 'filled for the first time'
-               when s.seen is null then 'what it has seen is not known any more'
-               when s.unkeyed <> '{}' then format('%s has lost its key', s.unkeyed[1])
-           end,
-           s.unkeyed
-    into v_refit, v_reason, v_unkeyed
-    from sales_internal.pgt_stream_table_state s
-    where s.stream_table = p_stream_table
-    for update;
-    if v_refit then
-        perform sales_internal.pgt_fit_stream_table(p_stream_table);
-        v_reason := coalesce(v_reason, case when c.apply_function is not null then 'what it has seen is not known any more' end);
-    end if;
-    if v_reason is null and (c.recompute_share is not null or c.fuse is not null) then
-        select r.reason, r.changed into v_reason, v_changed from sales_internal.pgt_recompute_reason(c) r;
-    end if;
-    if c.apply_function is not null and v_reason is null then
-        mode := c.effective_mode;
-        select r.* into inserted, deleted, v_reason from sales_internal.pgt_refresh_differential(c, v_changed) r;
-    end if;
-    if c.apply_function is null or v_reason is not null then
-        mode := 'full';
-        if c.effective_mode = 'at_commit' and not v_in_step then
-            update sales_internal.pgt_stream_table_state s set in_step = null where s.stream_table = p_stream_table and s.in_step is not
-                null;
-        end if;
-        select r.* into inserted, deleted from sales_internal.pgt_refresh_full(c, v_unkeyed) r;
-        if v_in_step and v_reason = 'a source was truncated' then
-            -- Its new file is known then: nothing is to be recomputed because of it.
-            update sales_internal.pgt_source_state f
-            set shape = n.shape
-            from sales_internal.pgt_source_config s
-            cross join lateral sales_internal.pgt_source_shape(s) n (shape)
-            where f.source = s.source and split_part(f.shape, ' ', 1) = split_part(n.shape, ' ', 1) and f.source = any (array(
-                select l.source from sales_internal.pgt_source_state l where l.source = any (c.follows) for update skip locked
-            ));
-        end if;
-    end if;
+    if v_sent is not null and c.effective_mode <> 'at_commit' then
+        perform pg_notify('pgtrickle_outbox_new', o.outbox_table_name) from sales_internal.pgt_outboxes o where o.stream_table =
+            p_stream_table;
     end if;
     if not p_commits then
-        perform sales_internal.pgt_written(left(md5(p_stream_table), 12), 1000000)
-        where exists (select from sales_internal.pgt_stream_table_config t where t.effective_mode = 'at_commit' and p_stream_table = any
-            (t.follows));
+        if c.read_at_commit and (inserted > 0 or deleted > 0) then
+            perform sales_internal.pgt_written(left(md5(p_stream_table), 12), 1000000);
+        end if;
     elsif mode <> 'full' then
         return; -- not a row of the history for each transaction
     end if;
-    if p_always or inserted > 0 or deleted > 0 then
+    if p_always or inserted > 0 or deleted > 0 or v_sent is not null then
         insert into sales.pgt_refresh_history (refresh_id, stream_table, started_at, mode, reason, inserted, deleted)
         values (refresh_id, p_stream_table, v_started, mode, v_reason, inserted, deleted);
     end if;
@@ -2060,7 +2460,7 @@ begin
         begin -- shows the new rows instead of the old ones
             set local lock_timeout = '2s';
             perform sales_internal.pgt_attach_stream_table(p_stream_table, 'view');
-            perform set_config('lock_timeout', v_lock_timeout, true);
+            perform set_config('lock_timeout', v_limit, true);
         exception when lock_not_available or deadlock_detected then
             raise notice 'stream table % shows its old rows until nobody reads them: the next tick tries again', p_stream_table;
         end;
@@ -2117,7 +2517,8 @@ begin
     begin
         perform set_config('client_min_messages', 'error', true);
         update sales_internal.pgt_stream_table_state s
-        set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), own_no = nextval('sales_internal.pgt_change_no'::regclass)
+        set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), own_no = nextval('sales_internal.pgt_change_no'::regclass),
+            moment = now()
         where s.stream_table = c.stream_table or s.stream_table = any (c.follows) and s.seen is null;
         for v_mult in reverse 1..-1 by 2 loop
             for v_source in select s.* from sales_internal.pgt_source_config s where s.source = any (c.follows) and not v_large order by
@@ -2158,8 +2559,44 @@ begin
 end;
 $function$;
 
+-- Has the next refresh recompute the stream tables in immediate mode that read the one given: attach() discards what is pending of it.
+-- Reads pgt_source_config; writes pgt_stream_table_state.
+create function sales_internal.pgt_recompute_readers(p_stream_table text)
+    returns void
+    language sql
+    set search_path = pg_catalog, pg_temp
+as $function$
+    update sales_internal.pgt_stream_table_state s
+    set seen = null, own_xid = null, own_no = null
+    from sales_internal.pgt_source_config c
+    where c.source = p_stream_table and c.pending is not null and s.stream_table = any (c.readers)
+$function$;
+
+-- Publishes whether a cron expression named a minute since a moment. A moment that is yet to come is from before the clock was set back.
+-- Calls the functions that return when an expression was due last.
+create function sales_internal.pgt_cron_due(p_functions name[], p_since timestamptz)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_function name;
+    v_last     timestamptz;
+begin
+    foreach v_function in array p_functions loop
+        execute format('select %I.%I($1)', 'sales_internal', v_function) into v_last using clock_timestamp();
+        if p_since < v_last or p_since > clock_timestamp() then
+            return true;
+        end if;
+    end loop;
+    return false;
+end;
+$function$;
+
 -- Refreshes a stream table if that is due. Notes an error; the third in a row suspends the stream table.
-create function sales_internal.pgt_tick(p_stream_table text)
+-- p_now: even if it is not due, and an error where another session prevents it, as those that are refreshed together must not go on without
+-- it.
+create function sales_internal.pgt_tick(p_stream_table text, p_now boolean default false)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -2171,6 +2608,7 @@ declare
     v_logged  boolean;
     v_source  text[]; -- the problem of one
     v_problem text;
+    v_state   text;
     v_limit   interval;
     v_again   boolean := false;
 begin
@@ -2179,24 +2617,34 @@ begin
     from sales_internal.pgt_stream_table_config c
     join sales_internal.pgt_stream_table_state s using (stream_table)
     where c.stream_table = p_stream_table and s.suspended_at is null and
-        (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp() or c.effective_mode = 'immediate' and
-        (s.refit or s.seen is null) or c.effective_mode = 'at_commit');
+        (p_now or (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp()
+        or c.effective_mode = 'immediate' and (s.refit or s.seen is null) or c.effective_mode = 'at_commit'
+        or c.due_functions <> '{}' and sales_internal.pgt_cron_due(c.due_functions, s.checked_at)));
     if not found then
         return;
     end if;
     begin
         -- Before the row of the state, as sessions that alter a source and then refresh lock them in this order.
         v_source := sales_internal.pgt_sources_fit(p_stream_table, false);
-        if v_source is null and v_mode = 'at_commit' and exists (
-            select
-            from sales_internal.pgt_stream_table_state s
-            join sales_internal.pgt_stream_table_config c using (stream_table)
-            where s.stream_table = p_stream_table and s.seen is not null and s.in_step is not null and to_regclass(c.old_rows_table) is null
-        ) then
-            return; -- transactions maintain it: a lock would fail those of older snapshots
+        if v_source is null and v_mode = 'at_commit' then
+            if exists (
+                select
+                from sales_internal.pgt_stream_table_state s
+                join sales_internal.pgt_stream_table_config c using (stream_table)
+                where s.stream_table = p_stream_table and s.seen is not null and s.in_step is not null and to_regclass(c.old_rows_table) is
+                    null
+            ) then
+                return; -- transactions maintain it: a lock would fail those of older snapshots
+            end if;
         end if;
         perform from sales_internal.pgt_stream_table_state s where s.stream_table = p_stream_table for update nowait;
+        if not found then
+            return; -- it was dropped meanwhile
+        end if;
     exception when lock_not_available or undefined_table then
+        if p_now then
+            raise;
+        end if;
         return; -- another session alters a source or refreshes the stream table: the next tick
     end;
     if v_source is null and v_logged then
@@ -2209,6 +2657,9 @@ begin
             update sales_internal.pgt_stream_table_state s set checked_at = v_started where s.stream_table = p_stream_table;
             return;
         exception when serialization_failure or deadlock_detected or lock_not_available then
+            if p_now then
+                raise;
+            end if;
             return; -- another session refreshed it: the next tick
         when query_canceled or others then
             v_limit := case when sqlstate = '57014' then sales_internal.pgt_time_was_up() end;
@@ -2217,6 +2668,7 @@ begin
             end if;
             -- If others had most of the time, it is tried again: after a timeout nothing is limited any more.
             v_again := coalesce(clock_timestamp() < v_started + v_limit / 2, false);
+            v_state := sqlstate;
             v_problem := left(sqlerrm, 1000);
         end;
     end loop;
@@ -2224,6 +2676,9 @@ begin
         begin
             perform sales_internal.pgt_bypass(p_stream_table, true); -- else writers of its sources fail as it does
         exception when deadlock_detected or lock_not_available then
+            if p_now then
+                raise;
+            end if;
             return; -- a transaction still writes them: the next tick
         end;
     end if;
@@ -2241,13 +2696,143 @@ begin
     set checked_at = v_started,
         consecutive_errors = case when v_source is null then s.consecutive_errors else 0 end + 1,
         last_error = v_problem,
-        suspended_at = case when case when v_source is null then s.consecutive_errors >= 2 else s.bypassed end then clock_timestamp() end,
+        suspended_at = case when case when v_source is null then (s.consecutive_errors >= 2 or v_state = 'SLR02') else s.bypassed end then
+            clock_timestamp() end,
         awaits_source = v_source is not null and s.bypassed
     where s.stream_table = p_stream_table;
 end;
 $function$;
 
+-- Publishes whether a refresh of one of several stream tables is due.
+-- Reads pgt_stream_table_config, pgt_stream_table_state.
+create function sales_internal.pgt_any_due(p_stream_tables text[])
+    returns boolean
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    return exists (
+        select
+        from sales_internal.pgt_stream_table_state s
+        join sales_internal.pgt_stream_table_config c using (stream_table)
+        where s.stream_table = any (p_stream_tables) and s.suspended_at is null and
+            (s.checked_at not between clock_timestamp() - c.due_every and clock_timestamp()
+        or c.effective_mode = 'immediate' and (s.refit or s.seen is null) or c.effective_mode = 'at_commit'
+        or c.due_functions <> '{}' and sales_internal.pgt_cron_due(c.due_functions, s.checked_at))
+    );
+end;
+$function$;
+
+-- Refreshes a stream table that reads something through several paths, and before it those that it reads. Returns what refresh_stream_table
+-- does, and how many rows changed in all of them.
+-- Reads and writes everything of the stream table.
+create function sales_internal.pgt_refresh_in_order(p_stream_table text)
+    returns table (refresh_id uuid, mode text, inserted bigint, deleted bigint, changed bigint)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_column
+declare
+    v_tables  text[];
+    v_table   text;
+begin
+    select c.upstream || c.stream_table
+    into v_tables
+    from sales_internal.pgt_stream_table_config c
+    where c.stream_table = p_stream_table;
+    foreach v_table in array v_tables loop
+        perform sales_internal.pgt_sources_fit(v_table, p_require => true); -- their logs are there, too
+    end loop;
+    changed := 0;
+    foreach v_table in array v_tables loop
+        perform sales_internal.pgt_sources_fit(v_table, p_require => true);
+        select r.*
+        into refresh_id, mode, inserted, deleted
+        from sales_internal.pgt_refresh(v_table, v_table = p_stream_table) r;
+        changed := changed + inserted + deleted;
+    end loop;
+    return next;
+end;
+$function$;
+
+-- Publishes whether a stream table that was refreshed, and what it reads, agree: nothing was committed since a snapshot that they read
+-- through several paths.
+-- Reads change logs; refreshes the stream table once more.
+--
+-- Of tables without a change log only a second look shows that they are unchanged.
+create function sales_internal.pgt_agrees(p_stream_table text, p_since pg_snapshot)
+    returns boolean
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_config  sales_internal.pgt_stream_table_config;
+    v_log     text;
+    v_changed boolean;
+begin
+    select c.* into v_config from sales_internal.pgt_stream_table_config c where c.stream_table = p_stream_table;
+    if v_config.path_tables <> '{}' and (select r.changed from sales_internal.pgt_refresh_in_order(p_stream_table) r) > 0 then
+        return false;
+    end if;
+    foreach v_log in array v_config.path_logs loop
+        execute format(
+            'select exists (
+                select
+                from %s c
+                where c.__xid >= pg_snapshot_xmin($1) and not pg_visible_in_snapshot(c.__xid, $1)
+                  and c.__xid is distinct from pg_current_xact_id_if_assigned()
+            )', v_log::regclass)
+        into v_changed
+        using p_since;
+        if v_changed then
+            return false;
+        end if;
+    end loop;
+    return true;
+end;
+$function$;
+
+-- Keeps what a stream table reads through several paths as it is until the transaction ends. Others wait behind it for two seconds at most.
+-- Locks change logs, and tables without one.
+create function sales_internal.pgt_lock_paths(p_stream_table text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+    set lock_timeout = '2s'
+as $function$
+declare
+    v_foreign text;
+    v_path    regclass;
+    v_hint    text := 'Refresh it in a transaction that is REPEATABLE READ, or leave it to sales.tick().';
+begin
+    select c.path_foreign into v_foreign from sales_internal.pgt_stream_table_config c where c.stream_table = p_stream_table;
+    if v_foreign is not null then
+        raise exception using errcode = '25001',
+            message = format('stream table %s reads %s through several paths and must be refreshed in one snapshot', p_stream_table,
+                v_foreign),
+            hint = v_hint;
+    end if;
+    for v_path in
+        select p.path::regclass
+        from sales_internal.pgt_stream_table_config c
+        cross join unnest(c.path_logs || c.path_tables) p (path)
+        where c.stream_table = p_stream_table
+    loop
+        execute format('lock table %s in share mode', v_path);
+    end loop;
+exception when lock_not_available or insufficient_privilege or wrong_object_type then
+    raise exception using errcode = sqlstate,
+        message = format('stream table %s reads %s through several paths, which others write', p_stream_table, v_path),
+        detail = sqlerrm, hint = v_hint;
+end;
+$function$;
+
 -- Refreshes a stream table after those that it reads. Returns the numbers of rows inserted and deleted.
+--
+-- What is read through several paths must be read at one moment, or a stream table joins what was with what is. READ COMMITTED gives each
+-- statement a snapshot of its own, so what others commit meanwhile is found afterwards, and all is refreshed again. Writers wait for
+-- nothing, but for a sixth attempt.
 create function sales.refresh_stream_table(p_name text)
     returns table (refresh_id uuid, mode text, inserted bigint, deleted bigint)
     language plpgsql
@@ -2256,22 +2841,56 @@ create function sales.refresh_stream_table(p_name text)
 as $function$
 #variable_conflict use_column
 declare
-    v_name   text;
-    v_table  text;
+    v_name    text;
+    v_table   text;
+    v_tables  text[]; -- those that it reads, and it
+    v_diamond boolean;
+    v_foreign boolean;
+    v_logged  boolean;
+    v_seen    pg_snapshot;
 begin
     -- Upgrades keep refreshes out by it, and these have locked nothing yet.
     lock table sales_internal.pgt_tasks in row share mode;
     v_name := sales_internal.pgt_stream_table_name(p_name);
     perform sales_internal.pgt_check_origin();
-    if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
+    select c.upstream || v_name, c.path_logs is not null, c.path_foreign is not null, exists
+        (select from sales_internal.pgt_stream_table_state s where s.logged)
+    into v_tables, v_diamond, v_foreign, v_logged
+    from sales_internal.pgt_stream_table_config c
+    where c.stream_table = v_name;
+    if v_logged then
         -- What is being filled cannot wait here for another transaction: writers do.
         perform sales.attach();
     end if;
-    foreach v_table in array (select c.upstream from sales_internal.pgt_stream_table_config c where c.stream_table = v_name) || v_name loop
-        perform sales_internal.pgt_sources_fit(v_table, p_require => true);
-        select r.* into refresh_id, mode, inserted, deleted from sales_internal.pgt_refresh(v_table, v_table = v_name) r;
+    if not v_diamond then
+        foreach v_table in array v_tables loop
+            perform sales_internal.pgt_sources_fit(v_table, p_require => true);
+            select r.* into refresh_id, mode, inserted, deleted from sales_internal.pgt_refresh(v_table, v_table = v_name) r;
+        end loop;
+        return next;
+        return;
+    elsif current_setting('transaction_isolation') <> 'read committed' then
+        return query select r.refresh_id, r.mode, r.inserted, r.deleted from sales_internal.pgt_refresh_in_order(v_name) r;
+        return;
+    end if;
+    for v_attempt in 1..6 loop
+        begin
+            if v_attempt = 6 or v_foreign then
+                perform sales_internal.pgt_lock_paths(v_name);
+            end if;
+            v_seen := pg_current_snapshot();
+            select r.refresh_id, r.mode, r.inserted, r.deleted
+            into refresh_id, mode, inserted, deleted
+            from sales_internal.pgt_refresh_in_order(v_name) r;
+            if v_attempt = 6 or sales_internal.pgt_agrees(v_name, v_seen) then
+                return next;
+                return;
+            end if;
+            raise exception using errcode = 'SLR03', message = 'others committed meanwhile';
+        exception when sqlstate 'SLR03' then
+            null;
+        end;
     end loop;
-    return next;
 end;
 $function$;
 comment on function sales.refresh_stream_table(text) is 'Refreshes a stream table after those that it reads. (Sluice: sales in sales)';
@@ -2347,6 +2966,10 @@ begin
     raise notice 'filling %, % of %', p_stream_table, array_position(p_all, p_stream_table), cardinality(p_all);
     perform sales_internal.pgt_sources_fit(p_stream_table, p_require => true);
     perform sales_internal.pgt_refresh(p_stream_table, true);
+    update sales_internal.pgt_stream_table_state s
+    set checked_at = clock_timestamp()
+    from sales_internal.pgt_stream_table_config c
+    where s.stream_table = p_stream_table and c.stream_table = p_stream_table and c.seldom;
 exception when others then
     update sales_internal.pgt_stream_table_state s
     set consecutive_errors = s.consecutive_errors + 1, last_error = left(sqlerrm, 1000)
@@ -2374,6 +2997,21 @@ begin
         commit; -- SET TRANSACTION must be the first statement of a transaction
         set transaction isolation level read committed;
         perform sales_internal.pgt_fill_table(v_table, v_all, v_began);
+        if exists (
+            select
+            from sales_internal.pgt_stream_table_config c
+            join sales_internal.pgt_stream_table_state s on s.stream_table operator(pg_catalog.=) c.stream_table
+            where c.stream_table operator(pg_catalog.=) v_table and c.publish_function is not null and c.online
+              and pg_catalog.to_regclass(c.old_rows_table) is null and s.seen is not null
+        ) then
+            if exists (
+                select from sales_internal.pgt_outbox_state o where o.outbox_name operator(pg_catalog.=) v_table and o.full_refresh_due
+            ) then
+                commit;
+                set transaction isolation level read committed;
+                perform sales_internal.pgt_refresh(v_table, false); -- its consumers get the rows that are shown now
+            end if;
+        end if;
     end loop;
     commit;
     set transaction isolation level read committed;
@@ -2505,34 +3143,31 @@ declare
     v_system  bigint := (select k.system_identifier from pg_control_system() k);
     v_table   text;
     v_follows text[];
+    v_apply   name; -- the function that applies few rows of tables at once: what these change goes nowhere else
     v_done    boolean;
 begin
     if v_written in ('', '0,') and not v_all then
         return false;
     end if;
     perform set_config(v_setting, '0,', true); -- what is written from now on is added
-    for v_table, v_follows in
-        select c.stream_table, c.follows
+    for v_table, v_follows, v_apply in
+        select c.stream_table, c.follows, case when c.publish_function is null and c.upstream = '{}' then c.apply_function end
         from sales_internal.pgt_stream_table_config c
         where c.effective_mode = 'at_commit'
         order by c.refresh_order
     loop
         if v_all or exists (select from unnest(v_follows) f (source) where strpos(v_written, left(md5(f.source), 12)) > 0) then
             v_done := false;
-            if v_few then
+            if v_few and v_apply is not null then
                 -- Only this transaction's rows are left: others have applied theirs, or will before they commit.
                 update sales_internal.pgt_stream_table_state s
                 set seen = format('%1$s:%2$s:%1$s', pg_current_xact_id(), 9223372036854775807)::pg_snapshot
                 where s.stream_table = v_table and s.seen is not null and s.in_step = v_system;
                 begin
-                    case when not found then
-                        null;
-                    when v_table = 'sales.orders_by_status' then
-                        perform sales_internal.orders_by_status_apply('{}', null);
+                    if found then
+                        execute format('select from %I.%I($1, null)', 'sales_internal', v_apply) using '{}'::text[];
                         v_done := true;
-                    else
-                        null;
-                    end case;
+                    end if;
                 exception when sqlstate 'SLR01' or data_exception or integrity_constraint_violation or raise_exception
                     or undefined_table then
                     null; -- see pgt_refresh
@@ -2558,7 +3193,7 @@ create function sales_internal.pgt_at_commit()
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_schema text;
+    v_schema name;
     v_done   boolean;
     v_go_on  boolean;
 begin
@@ -2575,13 +3210,14 @@ begin
         loop
             v_go_on := false;
             for v_schema in
-                select p.pronamespace::regnamespace::text
+                select n.nspname
                 from pg_proc p
+                join pg_namespace n on n.oid = p.pronamespace
                 where p.proname = 'pgt_maintain_written' and
                     (p.proowner = to_regrole(quote_ident(current_user)) or p.pronamespace = 'sales_internal'::regnamespace)
                 order by p.oid
             loop
-                execute 'select ' || v_schema || '.pgt_maintain_written()' into v_done;
+                execute format('select %I.pgt_maintain_written()', v_schema) into v_done;
                 v_go_on := v_go_on or v_done;
             end loop;
             exit when not v_go_on;
@@ -2682,13 +3318,19 @@ begin
     join sales.pgt_stream_tables t on t.pgt_schema = c.pgt_schema and t.pgt_name = c.pgt_name
     join sales_internal.pgt_stream_table_state s on s.stream_table = c.stream_table
     cross join unnest(
-        array['stream table: ' || c.stream_table, 'from: ' || c.spec_path || ' in the spec', 'query:']
+        array['stream table: ' || c.stream_table, 'from: ' || case c.spec_path
+            when 'create_stream_table' then 'create_stream_table. "sluice spec pull" writes it as a part of the spec, whose compiler can '
+                'have it follow changes'
+            else c.spec_path || ' in the spec'
+        end, 'query:']
         || array(select '    ' || q.line from regexp_split_to_table(rtrim(c.query, e'\n'), e'\n') q (line))
         || array[
             'refresh mode: ' || c.refresh_mode || ', in effect ' || t.effective_mode || coalesce(': ' || t.effective_reason, ''),
             'strategy: ' || c.strategy || ': ' || case c.strategy
                 when 'merge_rows' then 'the rows by which the query changes are added and taken away'
                 when 'merge_groups' then 'what their rows change is added to the stored groups'
+                when 'rescan_keys' then 'affected groups are recomputed'
+                when 'recompute' then 'everything is recomputed, and the difference is applied'
             end,
             'schedule: ' || coalesce('calculated: ' || c.calculated, c.schedule),
             'reads: ' || array_to_string(c.reads, ', '),
@@ -2751,7 +3393,8 @@ declare
     v_name text := sales_internal.pgt_stream_table_name(p_name);
 begin
     update sales_internal.pgt_stream_table_state s
-    set suspended_at = null, awaits_source = false, consecutive_errors = 0, last_error = null, checked_at = '-infinity'
+    set seen = case when s.last_error like 'fuse: %' then null else s.seen end, -- only a recompute gets past that
+        suspended_at = null, awaits_source = false, consecutive_errors = 0, last_error = null, checked_at = '-infinity'
     where s.stream_table = v_name or s.last_error like 'stream table is not filled yet: %' and exists (
         select from sales_internal.pgt_stream_table_config c where c.stream_table = s.stream_table and v_name = any (c.upstream)
     );
@@ -2820,8 +3463,16 @@ select case
         select
         from sales_internal.pgt_stream_table_state s
         where s.stream_table operator(pg_catalog.=) %1$L
-          and (s.seen is null or s.refit or s.remake or s.logged or s.bypassed or s.unkeyed operator(pg_catalog.<>) '{}')
+          and (
+              s.seen is null or s.refit or s.remake or s.logged or s.bypassed or s.unkeyed operator(pg_catalog.<>) '{}'
+              or $2 and s.moment is null
+          )
     ) then array[null, null]::bigint[]
+    when $1 and $2 and exists (
+        select
+        from sales_internal.pgt_stream_table_state s
+        where s.stream_table operator(pg_catalog.=) %1$L and s.moment operator(pg_catalog.<>) pg_catalog.now()
+    ) then null -- what has passed since is applied first
     when not ($1 and exists (select from sales_internal.pgt_waiting(%1$L) w where w.waiting operator(pg_catalog.>) 0)) then (
         select array[
             coalesce(pg_catalog.sum(d.n) filter (where d.n operator(pg_catalog.>) 0), 0),
@@ -2840,7 +3491,8 @@ select case
         ) d
     )
 end$sql$,
-        v_name, v_values, coalesce(c.resolved, c.query), ' (' || nullif(array_to_string(v_names, ', '), '') || ')', v_relation,
+        v_name, v_values, coalesce(c.compared, c.resolved, c.query), ' (' || nullif(array_to_string(v_names, ', '), '') || ')',
+            coalesce('(' || c.all_rows || ')', v_relation::text),
         ' group by ' || nullif(array_to_string(v_names, ', '), ''))]
     loop
         begin
@@ -2848,7 +3500,7 @@ end$sql$,
                 -- In READ COMMITTED its snapshot is later than the apply function's: it shows whether others committed changes since.
                 perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else
                     'pg_catalog, pg_temp' end, true);
-                execute v_compare into v_counts using v_exact;
+                execute v_compare into v_counts using v_exact, c.moves;
                 set local search_path = pg_catalog, pg_temp;
                 exit when v_counts is not null;
                 if clock_timestamp() > v_until then
@@ -2921,17 +3573,25 @@ declare
     v_log   regclass;
     v_floor xid8;
 begin
-    foreach v_task in array array['change logs: pruning', 'refresh history: retention'] loop
+    foreach v_task in array array( -- that may be due
+        select t.task
+        from sales_internal.pgt_tasks t
+        where t.task in ('change logs: pruning', 'refresh history: retention') and t.last_run_at not between clock_timestamp() - interval
+            '10 seconds' and clock_timestamp()
+        order by t.task
+    ) loop
         continue when not sales_internal.pgt_take_task(v_task, case v_task when 'change logs: pruning' then interval '10 seconds' else
             '1 minute' end);
         begin
             if v_task = 'change logs: pruning' then
-                for v_log in -- as pgt_fall_in_step locks them
-                    select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null order by c.made,
-                        c.source
-                loop
-                    execute format('lock table %s in row exclusive mode', v_log);
-                end loop;
+                if exists (select from sales_internal.pgt_stream_table_config c where c.effective_mode = 'at_commit') then
+                    for v_log in -- as pgt_fall_in_step locks them
+                        select l from sales_internal.pgt_source_config c, to_regclass(c.change_log) l where l is not null order by c.made,
+                            c.source
+                    loop
+                        execute format('lock table %s in row exclusive mode', v_log);
+                    end loop;
+                end if;
                 -- One that is being filled holds its row, and needs all that its snapshot does not show: its logs stay. The others wait for
                 -- this update, which makes a refresh fail whose snapshot is older than what is deleted now.
                 with unseen as (
@@ -3059,18 +3719,33 @@ create function sales_internal.pgt_attach_stream_tables(p_fill boolean)
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_table sales_internal.pgt_stream_table_config;
+    v_table   sales_internal.pgt_stream_table_config;
+    v_members text[]; -- of a maintenance group
+    v_pending regclass;
 begin
-    -- sales.large_orders: triggers log, or keep them up to date.
-    update sales_internal.pgt_stream_table_state s
-    set logged = not p_fill
-    where s.stream_table in ('sales.large_orders') and s.logged = p_fill
-      and (p_fill or (
-          select bool_and(f.seen is null) and not bool_and(f.bypassed) from sales_internal.pgt_stream_table_state f where f.stream_table in
-              ('sales.large_orders')
-      ));
-    if found then
-        update sales_internal.pgt_source_state s set shape = null where s.source in ('public.orders');
+    for v_members in
+        select array_agg(c.stream_table) from sales_internal.pgt_stream_table_config c where c.pending_function is not null group by
+            c.pending_function
+    loop
+        -- Triggers log, or keep them up to date.
+        update sales_internal.pgt_stream_table_state s
+        set logged = not p_fill
+        where s.stream_table = any (v_members) and s.logged = p_fill
+          and (p_fill or (
+              select bool_and(f.seen is null) and not bool_and(f.bypassed)
+              from sales_internal.pgt_stream_table_state f
+              where f.stream_table = any (v_members)
+          ));
+        if found then
+            update sales_internal.pgt_source_state s
+            set shape = null
+            from sales_internal.pgt_source_config c
+            where c.source = s.source and c.pending is not null and c.readers && v_members;
+        end if;
+    end loop;
+    if to_regclass('sales_internal.pgt_created_stream_tables') is not null then
+        perform sales_internal.pgt_attach_created(c.stream_table) from
+            (select * from sales_internal.pgt_created_stream_tables t order by t.no) c;
     end if;
     update sales_internal.pgt_stream_table_state s
     -- by a version that did not note it
@@ -3087,6 +3762,7 @@ begin
             perform sales_internal.pgt_refresh(s.stream_table, true) -- one that was never filled is left to pgt_fill()
             from sales_internal.pgt_stream_table_state s
             where s.stream_table = v_table.stream_table and s.filled <> '{}';
+            perform sales_internal.pgt_recompute_readers(v_table.stream_table);
         else
             perform sales_internal.pgt_attach_stream_table(v_table.stream_table);
         end if;
@@ -3105,11 +3781,19 @@ begin
         where s.stream_table = v_table.stream_table and s.seen is null and not s.refit and not s.logged and not s.bypassed;
         if found then
             continue when not sales_internal.pgt_fill_member(v_table);
+            perform sales_internal.pgt_recompute_readers(v_table.stream_table);
+        end if;
+        if v_table.flush_function is not null and
+            (select s.filled <> '{}' from sales_internal.pgt_stream_table_state s where s.stream_table = v_table.stream_table) then
+            execute format('select %I.%I(gen_random_uuid(), true)', 'sales_internal', v_table.flush_function);
         end if;
     end loop;
-    if to_regclass('sales_internal.pending_public_orders') is not null then -- it is missing where the source cannot be followed
-        delete from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id();
-    end if;
+    for v_pending in
+        -- it is missing where the source cannot be followed
+        select p from sales_internal.pgt_source_config c cross join to_regclass(c.pending) p where p is not null
+    loop
+        execute format('delete from %s p where p.__xid = pg_current_xact_id()', v_pending);
+    end loop;
 end;
 $function$;
 
@@ -3147,7 +3831,7 @@ begin
     update sales_internal.pgt_stream_table_state s set seen = null, own_xid = null, own_no = null, logged = false;
     perform sales_internal.pgt_drop_own(r.name)
     from (select * from sales_internal.pgt_stream_table_config c order by c.refresh_order desc) c
-    cross join unnest(array[format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table]) r (name);
+    cross join unnest(array[format('%I.%I', c.pgt_schema, c.pgt_name), c.rows_table, c.old_rows_table] || c.state_tables) r (name);
     perform sales_internal.pgt_drop_own(l.name)
     from sales_internal.pgt_source_config c
     cross join unnest(array[c.change_log, c.pending]) l (name);
@@ -3174,38 +3858,104 @@ begin
 end;
 $function$;
 
--- Fills, refreshes and prunes what is due of stream tables. See tick(): every name has its schema.
-create procedure sales_internal.pgt_tick_stream_tables(p_commits boolean)
+-- Fills, refreshes and prunes what is due of stream tables. See tick(): every name has its schema. p_checks: whether any is compared with
+-- its query.
+create procedure sales_internal.pgt_tick_stream_tables(p_commits boolean, inout p_checks boolean)
     language plpgsql
 as $procedure$
 declare
-    v_table  pg_catalog.text;
+    v_all       pg_catalog.text[];
+    v_groups    integer[]; -- of each, those that are refreshed from one snapshot
+    v_immediate boolean;
+    v_at_commit boolean;
+    v_tables    pg_catalog.text[];
+    v_table     pg_catalog.text;
+    v_seen      pg_catalog.pg_snapshot;
 begin
-    if p_commits then
-        call sales_internal.pgt_fill_immediate();
-    else
-        perform sales_internal.pgt_watch_sources();
-        if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
-            perform sales.attach(); -- in one transaction: writers wait until the fill commits
+    select pg_catalog.array_agg(c.stream_table), pg_catalog.array_agg(c.refresh_group),
+        pg_catalog.bool_or(c.effective_mode operator(pg_catalog.=) 'immediate'),
+           pg_catalog.bool_or(c.effective_mode operator(pg_catalog.=) 'at_commit'), pg_catalog.bool_or(c.check_every is not null)
+    into v_all, v_groups, v_immediate, v_at_commit, p_checks
+    from (select t.* from sales_internal.pgt_stream_table_config t order by t.refresh_group, t.refresh_order) c;
+    if v_immediate then
+        if p_commits then
+            call sales_internal.pgt_fill_immediate();
+        else
+            perform sales_internal.pgt_watch_sources();
+            if exists (select from sales_internal.pgt_stream_table_state s where s.logged) then
+                perform sales.attach(); -- in one transaction: writers wait until the fill commits
+            end if;
         end if;
+        call sales_internal.pgt_commit(p_commits);
     end if;
-    call sales_internal.pgt_commit(p_commits);
-    foreach v_table in array array(
-        select c.stream_table
-        from sales_internal.pgt_stream_table_config c
-        order by c.refresh_group
-    ) loop
-        perform sales_internal.pgt_tick(v_table);
+    for n in 1..coalesce(pg_catalog.cardinality(v_all), 0) loop
+        continue when v_groups[n] operator(pg_catalog.=) v_groups[n operator(pg_catalog.-) 1];
+        if (v_groups[n] operator(pg_catalog.=) v_groups[n operator(pg_catalog.+) 1]) is not true then
+            perform sales_internal.pgt_tick(v_all[n]);
+            call sales_internal.pgt_commit(p_commits);
+            continue;
+        end if;
+        v_tables := array(
+            select c.stream_table
+            from sales_internal.pgt_stream_table_config c
+            where c.refresh_group operator(pg_catalog.=) v_groups[n]
+            order by c.refresh_order
+        );
+        if not p_commits then
+            -- See refresh_stream_table. If a lock is not acquired, the next tick retries.
+            for v_attempt in 1..5 loop
+                exit when not sales_internal.pgt_any_due(v_tables);
+                begin
+                    foreach v_table in array v_tables loop
+                        perform sales_internal.pgt_sources_fit(v_table, false);
+                    end loop;
+                    v_seen := pg_catalog.pg_current_snapshot();
+                    foreach v_table in array v_tables loop
+                        perform sales_internal.pgt_tick(v_table, true);
+                    end loop;
+                    exit when pg_catalog.current_setting('transaction_isolation') operator(pg_catalog.<>) 'read committed'
+                        or sales_internal.pgt_agrees(v_tables[pg_catalog.cardinality(v_tables)], v_seen);
+                    raise exception using errcode = 'SLR03', message = 'others committed meanwhile';
+                exception when sqlstate 'SLR03' then
+                    null;
+                when serialization_failure or deadlock_detected or lock_not_available then
+                    exit; -- another session refreshes them, or altered a source
+                end;
+            end loop;
+        elsif sales_internal.pgt_any_due(v_tables) then
+            begin
+                foreach v_table in array v_tables loop
+                    perform sales_internal.pgt_sources_fit(v_table, false);
+                end loop;
+            exception when lock_not_available then
+                null; -- another session is altering a source, which is found below again
+            end;
+            commit;
+            set transaction isolation level repeatable read;
+            begin
+                foreach v_table in array v_tables loop
+                    perform sales_internal.pgt_tick(v_table, true);
+                end loop;
+            exception when serialization_failure or deadlock_detected or lock_not_available then
+                null; -- another session refreshes them, or altered a source: the next tick
+            end;
+        end if;
         call sales_internal.pgt_commit(p_commits);
     end loop;
-    if p_commits then
-        commit;
-        set transaction isolation level read committed;
+    if v_at_commit then
+        if p_commits then
+            commit;
+            set transaction isolation level read committed;
+        end if;
+        perform sales_internal.pgt_fall_in_step();
+        call sales_internal.pgt_commit(p_commits);
     end if;
-    perform sales_internal.pgt_fall_in_step();
-    call sales_internal.pgt_commit(p_commits);
     perform sales_internal.pgt_prune();
     call sales_internal.pgt_commit(p_commits);
+    if v_immediate then
+        perform sales_internal.pgt_tidy_marks();
+        call sales_internal.pgt_commit(p_commits);
+    end if;
 end;
 $procedure$;
 
@@ -3416,17 +4166,18 @@ create procedure sales.tick(p_commits boolean default true)
 as $procedure$
 declare
     v_modules constant pg_catalog.text[] := sales_internal.pgt_modules();
+    v_checks  boolean := false;
 begin
     call sales_internal.pgt_commit(p_commits /* in a transaction, select tick_once() instead */); -- shown as the error's CONTEXT
     perform sales_internal.pgt_check_origin();
     call sales_internal.pgt_commit(p_commits);
     if 'stream' operator(pg_catalog.=) any (v_modules) then
-        call sales_internal.pgt_tick_stream_tables(p_commits);
+        call sales_internal.pgt_tick_stream_tables(p_commits, v_checks);
     end if;
     if 'outbox' operator(pg_catalog.=) any (v_modules) then
         call sales_internal.pgt_tick_outboxes(p_commits);
     end if;
-    if 'stream' operator(pg_catalog.=) any (v_modules) then
+    if v_checks then
         perform sales_internal.pgt_check_due(); -- one at most: it takes as long as the query
         call sales_internal.pgt_commit(p_commits);
     end if;
@@ -3482,7 +4233,7 @@ comment on procedure sales.run("interval", "interval") is 'Ticks every p_every f
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
         capture,
-    pending, pending_columns, pending_index, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions, pending_marks, turn_no, turn
 ) values (
     'public.orders', 'public', 'orders', 'table', false, false, array['order_id', 'customer_id', 'status', 'amount'],
         array['sales.large_orders', 'sales.orders_by_status', 'sales.customer_payments'],
@@ -3496,7 +4247,7 @@ insert into sales_internal.pgt_source_config (
         'sales_immediate_delete_public_orders', 'sales_immediate_truncate_public_orders',
         'sales_immediate_row_public_orders', 'sales_immediate_route_public_orders',
         'sales_immediate_before_public_orders', 'sales_immediate_written_public_orders'], array['immediate_public_orders_statement',
-            'immediate_public_orders_row', null, null]
+            'immediate_public_orders_row', null, null], false, null, null
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -3517,7 +4268,7 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
         capture,
-    pending, pending_columns, pending_index, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions, pending_marks, turn_no, turn
 ) values (
     'public.customers', 'public', 'customers', 'table', false, false, array['customer_id', 'name'], array['sales.customer_payments'],
     'sales_internal.changes_public_customers', array['customer_id', 'name'], 'unread_public_customers_count',
@@ -3525,7 +4276,7 @@ insert into sales_internal.pgt_source_config (
         'sales_log_update_public_customers',
         'sales_log_delete_public_customers', 'sales_log_truncate_public_customers',
         'sales_log_row_public_customers', 'sales_log_route_public_customers'], 'changes_public_customers_capture',
-    null, '{}', null, '{}', '{}'
+    null, '{}', null, '{}', '{}', false, null, null
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -3536,7 +4287,7 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
         capture,
-    pending, pending_columns, pending_index, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions, pending_marks, turn_no, turn
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, false, array['order_id', 'amount', 'captured_at'],
         array['sales.customer_payments'],
@@ -3545,7 +4296,7 @@ insert into sales_internal.pgt_source_config (
         array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
         'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
         'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments'], 'changes_public_captured_payments_capture',
-    null, '{}', null, '{}', '{}'
+    null, '{}', null, '{}', '{}', false, null, null
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -3557,13 +4308,13 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
         capture,
-    pending, pending_columns, pending_index, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions, pending_marks, turn_no, turn
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, array['customer_id', 'name', 'paid'],
         array['sales.best_customers'],
     'sales_internal.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], 'unread_sales_customer_payments_count',
         array['changes_sales_customer_payments_xid', 'changes_sales_customer_payments_truncated'], '{}', null,
-    null, '{}', null, '{}', '{}'
+    null, '{}', null, '{}', '{}', false, null, null
 );
 
 insert into sales_internal.pgt_source_reader (source, stream_table, columns, types, not_null, unique_on, alike) values (
@@ -4307,20 +5058,24 @@ $function$;
 
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows, read_at_commit,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    spec_indexes, view_query, grants, query, resolved
+    spec_indexes, state_tables, state_statements, view_query, grants, moves, path_logs, path_tables, path_foreign, all_rows, compared,
+        outbox_triggers, outbox_functions, query, resolved
 ) values (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
     'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
-        array['public.orders'],
+        array['public.orders'], false,
     null, 'large_orders_recompute', 'large_orders_apply_pending', 'sales_internal.large_orders_last_xid', null, null,
     'sales_internal.large_orders_rows', 'sales_internal.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status',
         'amount'], 'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
         array['create unique index large_orders_key on sales_internal.large_orders_rows (order_id)'],
-    '{}', 'select r.order_id, r.customer_id, r.status, r.amount from sales_internal.large_orders_rows r cross join (select) read_only '
-        'where sales_internal.checked_filled(''sales.large_orders'', ''sales_internal.large_orders_rows''::regclass)', '{}',
+    '{}', '{}', '{}',
+    'select r.order_id, r.customer_id, r.status, r.amount from sales_internal.large_orders_rows r cross join (select) read_only where '
+        'sales_internal.checked_filled(''sales.large_orders'', ''sales_internal.large_orders_rows''::regclass)', '{}', false, null, null,
+        null,
+    null, null, '{}', '{}',
     'SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150',
@@ -4528,14 +5283,15 @@ $function$;
 
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows, read_at_commit,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    spec_indexes, view_query, grants, query, resolved
+    spec_indexes, state_tables, state_statements, view_query, grants, moves, path_logs, path_tables, path_foreign, all_rows, compared,
+        outbox_triggers, outbox_functions, query, resolved
 ) values (
     'sales.orders_by_status', 'sales', 'orders_by_status', 'at_commit', 'at_commit', null, 'merge_groups', '1s', 2, 2,
     'stream_tables.orders_by_status', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
-        array['public.orders'],
+        array['public.orders'], false,
     'orders_by_status_apply', 'orders_by_status_recompute', null, null, null, null,
     'sales_internal.orders_by_status_rows', 'sales_internal.orders_by_status_rows_old', null, true, array['status', 'orders', 'amount'],
         's.*', '(
@@ -4554,10 +5310,13 @@ select status, __n, __sum1, __count2, __odd3
 from d1
 ) s', ' with (fillfactor = 70)', array['status'],
     array['create unique index orders_by_status_key on sales_internal.orders_by_status_rows (status)'],
-    '{}', 'select r.status, r.__n as orders, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > '
-        '0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end '
-        'end as amount from sales_internal.orders_by_status_rows r cross join (select) read_only where '
-        'sales_internal.checked_filled(''sales.orders_by_status'', ''sales_internal.orders_by_status_rows''::regclass)', '{}',
+    '{}', '{}', '{}',
+    'select r.status, r.__n as orders, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or '
+        '(r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end end as '
+        'amount from sales_internal.orders_by_status_rows r cross join (select) read_only where '
+        'sales_internal.checked_filled(''sales.orders_by_status'', ''sales_internal.orders_by_status_rows''::regclass)', '{}', false, null,
+        null, null,
+    null, null, '{}', '{}',
     'SELECT status, count(*) AS orders, sum(amount) AS amount
 FROM orders
 GROUP BY status',
@@ -4877,14 +5636,15 @@ $function$;
 
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows, read_at_commit,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    spec_indexes, view_query, grants, query, resolved
+    spec_indexes, state_tables, state_statements, view_query, grants, moves, path_logs, path_tables, path_foreign, all_rows, compared,
+        outbox_triggers, outbox_functions, query, resolved
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 3, 3,
     'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
-        'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'],
+        'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'], false,
     'customer_payments_apply', 'customer_payments_recompute', null, null, null, null,
     'sales_internal.customer_payments_rows', 'sales_internal.customer_payments_rows_old', null, false, array['customer_id', 'name',
         'payments', 'paid', 'last_paid_at'], 's.*', '(
@@ -4909,12 +5669,17 @@ from d1
     array['create index if not exists customer_payments_idx1 on sales_internal.customer_payments_rows ((case when '
         'customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when '
         'mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, '
+        '1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end end))'], '{}',
+        array['create index if not exists customer_payments_idx1 on sales_internal.customer_payments_rows ((case when '
+        'customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when '
+        'mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, '
         '1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end end))'],
-        'select r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when '
+    'select r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when '
         'mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' '
         'else ''Infinity'' end end as paid, r.__max4 as last_paid_at from sales_internal.customer_payments_rows r cross join (select) '
         'read_only where sales_internal.checked_filled(''sales.customer_payments'', ''sales_internal.customer_payments_rows''::regclass)',
-        '{}',
+        '{}', false, null, null, null,
+    null, null, '{}', '{}',
     'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id
@@ -5104,20 +5869,24 @@ $function$;
 
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows, read_at_commit,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    spec_indexes, view_query, grants, query, resolved
+    spec_indexes, state_tables, state_statements, view_query, grants, moves, path_logs, path_tables, path_foreign, all_rows, compared,
+        outbox_triggers, outbox_functions, query, resolved
 ) values (
     'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 4, 4,
     'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
-        array['sales.customer_payments'], array['sales.customer_payments'],
+        array['sales.customer_payments'], array['sales.customer_payments'], false,
     'best_customers_apply', 'best_customers_recompute', null, null, null, null,
     'sales_internal.best_customers_rows', 'sales_internal.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
         'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
         array['create index best_customers_hash on sales_internal.best_customers_rows (__hash)'],
-    '{}', 'select r.customer_id, r.name, r.paid from sales_internal.best_customers_rows r cross join pg_catalog.generate_series(1, '
-        'r.__mult) where sales_internal.checked_filled(''sales.best_customers'', ''sales_internal.best_customers_rows''::regclass)', '{}',
+    '{}', '{}', '{}',
+    'select r.customer_id, r.name, r.paid from sales_internal.best_customers_rows r cross join pg_catalog.generate_series(1, r.__mult) '
+        'where sales_internal.checked_filled(''sales.best_customers'', ''sales_internal.best_customers_rows''::regclass)', '{}', false,
+        null, null, null,
+    null, null, '{}', '{}',
     'SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500',
@@ -5144,7 +5913,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '4c5a7a4ca35e91ca3c853523b1398e2c', 'extension');
+values ('sales', '1.0.0', '06d96cba2b79f14c55bf03341c130af4', 'extension');
 
 do $do$
 begin

@@ -3,7 +3,7 @@
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
         capture,
-    pending, pending_columns, pending_index, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions, pending_marks, turn_no, turn
 ) values (
     'public.captured_payments', 'public', 'captured_payments', 'table', false, false, array['order_id', 'amount', 'captured_at'],
         array['sales.customer_payments'],
@@ -12,7 +12,7 @@ insert into sales_internal.pgt_source_config (
         array['sales_log_insert_public_captured_payments', 'sales_log_update_public_captured_payments',
         'sales_log_delete_public_captured_payments', 'sales_log_truncate_public_captured_payments',
         'sales_log_row_public_captured_payments', 'sales_log_route_public_captured_payments'], 'changes_public_captured_payments_capture',
-    null, '{}', null, '{}', '{}'
+    null, '{}', null, '{}', '{}', false, null, null
 );
 
 -- Returns the rows of sales_internal.changes_public_captured_payments that stream table $2 has not applied: at most $4 if $3 is not null,

@@ -3,7 +3,7 @@
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
         capture,
-    pending, pending_columns, pending_index, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions, pending_marks, turn_no, turn
 ) values (
     'public.customers', 'public', 'customers', 'table', false, false, array['customer_id', 'name'], array['sales.customer_payments'],
     'sales_internal.changes_public_customers', array['customer_id', 'name'], 'unread_public_customers_count',
@@ -11,7 +11,7 @@ insert into sales_internal.pgt_source_config (
         'sales_log_update_public_customers',
         'sales_log_delete_public_customers', 'sales_log_truncate_public_customers',
         'sales_log_row_public_customers', 'sales_log_route_public_customers'], 'changes_public_customers_capture',
-    null, '{}', null, '{}', '{}'
+    null, '{}', null, '{}', '{}', false, null, null
 );
 
 -- Returns the rows of sales_internal.changes_public_customers that stream table $2 has not applied: at most $4 if $3 is not null, else all.

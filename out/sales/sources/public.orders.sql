@@ -3,7 +3,7 @@
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
         capture,
-    pending, pending_columns, pending_index, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions, pending_marks, turn_no, turn
 ) values (
     'public.orders', 'public', 'orders', 'table', false, false, array['order_id', 'customer_id', 'status', 'amount'],
         array['sales.large_orders', 'sales.orders_by_status', 'sales.customer_payments'],
@@ -17,7 +17,7 @@ insert into sales_internal.pgt_source_config (
         'sales_immediate_delete_public_orders', 'sales_immediate_truncate_public_orders',
         'sales_immediate_row_public_orders', 'sales_immediate_route_public_orders',
         'sales_immediate_before_public_orders', 'sales_immediate_written_public_orders'], array['immediate_public_orders_statement',
-            'immediate_public_orders_row', null, null]
+            'immediate_public_orders_row', null, null], false, null, null
 );
 
 -- Returns the rows of sales_internal.changes_public_orders that stream table $2 has not applied: at most $4 if $3 is not null, else all.

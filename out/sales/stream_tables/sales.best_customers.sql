@@ -181,20 +181,24 @@ $function$;
 
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows, read_at_commit,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    spec_indexes, view_query, grants, query, resolved
+    spec_indexes, state_tables, state_statements, view_query, grants, moves, path_logs, path_tables, path_foreign, all_rows, compared,
+        outbox_triggers, outbox_functions, query, resolved
 ) values (
     'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 4, 4,
     'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
-        array['sales.customer_payments'], array['sales.customer_payments'],
+        array['sales.customer_payments'], array['sales.customer_payments'], false,
     'best_customers_apply', 'best_customers_recompute', null, null, null, null,
     'sales_internal.best_customers_rows', 'sales_internal.best_customers_rows_old', null, true, array['customer_id', 'name', 'paid'],
         'q.customer_id, q.name, q.paid, null::bigint as __mult, null::bigint as __hash', null, '', array['__mult'],
         array['create index best_customers_hash on sales_internal.best_customers_rows (__hash)'],
-    '{}', 'select r.customer_id, r.name, r.paid from sales_internal.best_customers_rows r cross join pg_catalog.generate_series(1, '
-        'r.__mult) where sales_internal.checked_filled(''sales.best_customers'', ''sales_internal.best_customers_rows''::regclass)', '{}',
+    '{}', '{}', '{}',
+    'select r.customer_id, r.name, r.paid from sales_internal.best_customers_rows r cross join pg_catalog.generate_series(1, r.__mult) '
+        'where sales_internal.checked_filled(''sales.best_customers'', ''sales_internal.best_customers_rows''::regclass)', '{}', false,
+        null, null, null,
+    null, null, '{}', '{}',
     'SELECT customer_id, name, paid
 FROM customer_payments
 WHERE paid >= 500',

@@ -19,13 +19,13 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 insert into sales_internal.pgt_source_config (
     source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
         capture,
-    pending, pending_columns, pending_index, pending_triggers, pending_functions
+    pending, pending_columns, pending_index, pending_triggers, pending_functions, pending_marks, turn_no, turn
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, array['customer_id', 'name', 'paid'],
         array['sales.best_customers'],
     'sales_internal.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], 'unread_sales_customer_payments_count',
         array['changes_sales_customer_payments_xid', 'changes_sales_customer_payments_truncated'], '{}', null,
-    null, '{}', null, '{}', '{}'
+    null, '{}', null, '{}', '{}', false, null, null
 );
 
 -- Applies unread change-log rows to stream table sales.customer_payments. Returns the numbers of rows inserted and deleted.
@@ -338,14 +338,15 @@ $function$;
 
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows, read_at_commit,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    spec_indexes, view_query, grants, query, resolved
+    spec_indexes, state_tables, state_statements, view_query, grants, moves, path_logs, path_tables, path_foreign, all_rows, compared,
+        outbox_triggers, outbox_functions, query, resolved
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 3, 3,
     'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
-        'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'],
+        'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'], false,
     'customer_payments_apply', 'customer_payments_recompute', null, null, null, null,
     'sales_internal.customer_payments_rows', 'sales_internal.customer_payments_rows_old', null, false, array['customer_id', 'name',
         'payments', 'paid', 'last_paid_at'], 's.*', '(
@@ -370,12 +371,17 @@ from d1
     array['create index if not exists customer_payments_idx1 on sales_internal.customer_payments_rows ((case when '
         'customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when '
         'mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, '
+        '1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end end))'], '{}',
+        array['create index if not exists customer_payments_idx1 on sales_internal.customer_payments_rows ((case when '
+        'customer_payments_rows.__count2 > 0 then case when customer_payments_rows.__odd3 = 0 then customer_payments_rows.__sum1 when '
+        'mod(customer_payments_rows.__odd3, 1e18) > 0 or (customer_payments_rows.__odd3 > 1e36 and mod(customer_payments_rows.__odd3, '
         '1e36) > 0) then ''NaN'' when customer_payments_rows.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end end))'],
-        'select r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when '
+    'select r.customer_id, r.name, r.__n as payments, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when '
         'mod(r.__odd3, 1e18) > 0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' '
         'else ''Infinity'' end end as paid, r.__max4 as last_paid_at from sales_internal.customer_payments_rows r cross join (select) '
         'read_only where sales_internal.checked_filled(''sales.customer_payments'', ''sales_internal.customer_payments_rows''::regclass)',
-        '{}',
+        '{}', false, null, null, null,
+    null, null, '{}', '{}',
     'SELECT c.customer_id, c.name, count(*) AS payments, sum(p.amount) AS paid, max(p.captured_at) AS last_paid_at
 FROM customers c
 JOIN orders o ON o.customer_id = c.customer_id

@@ -138,20 +138,24 @@ $function$;
 
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows, read_at_commit,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    spec_indexes, view_query, grants, query, resolved
+    spec_indexes, state_tables, state_statements, view_query, grants, moves, path_logs, path_tables, path_foreign, all_rows, compared,
+        outbox_triggers, outbox_functions, query, resolved
 ) values (
     'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
     'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
-        array['public.orders'],
+        array['public.orders'], false,
     null, 'large_orders_recompute', 'large_orders_apply_pending', 'sales_internal.large_orders_last_xid', null, null,
     'sales_internal.large_orders_rows', 'sales_internal.large_orders_rows_old', null, false, array['order_id', 'customer_id', 'status',
         'amount'], 'q.order_id, q.customer_id, q.status, q.amount', null, '', array['order_id'],
         array['create unique index large_orders_key on sales_internal.large_orders_rows (order_id)'],
-    '{}', 'select r.order_id, r.customer_id, r.status, r.amount from sales_internal.large_orders_rows r cross join (select) read_only '
-        'where sales_internal.checked_filled(''sales.large_orders'', ''sales_internal.large_orders_rows''::regclass)', '{}',
+    '{}', '{}', '{}',
+    'select r.order_id, r.customer_id, r.status, r.amount from sales_internal.large_orders_rows r cross join (select) read_only where '
+        'sales_internal.checked_filled(''sales.large_orders'', ''sales_internal.large_orders_rows''::regclass)', '{}', false, null, null,
+        null,
+    null, null, '{}', '{}',
     'SELECT order_id, customer_id, status, amount
 FROM orders
 WHERE amount >= 150',

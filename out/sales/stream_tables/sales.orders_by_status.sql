@@ -203,14 +203,15 @@ $function$;
 
 insert into sales_internal.pgt_stream_table_config (
     stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
-    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows,
+    spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows, read_at_commit,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
-    spec_indexes, view_query, grants, query, resolved
+    spec_indexes, state_tables, state_statements, view_query, grants, moves, path_logs, path_tables, path_foreign, all_rows, compared,
+        outbox_triggers, outbox_functions, query, resolved
 ) values (
     'sales.orders_by_status', 'sales', 'orders_by_status', 'at_commit', 'at_commit', null, 'merge_groups', '1s', 2, 2,
     'stream_tables.orders_by_status', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
-        array['public.orders'],
+        array['public.orders'], false,
     'orders_by_status_apply', 'orders_by_status_recompute', null, null, null, null,
     'sales_internal.orders_by_status_rows', 'sales_internal.orders_by_status_rows_old', null, true, array['status', 'orders', 'amount'],
         's.*', '(
@@ -229,10 +230,13 @@ select status, __n, __sum1, __count2, __odd3
 from d1
 ) s', ' with (fillfactor = 70)', array['status'],
     array['create unique index orders_by_status_key on sales_internal.orders_by_status_rows (status)'],
-    '{}', 'select r.status, r.__n as orders, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > '
-        '0 or (r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end '
-        'end as amount from sales_internal.orders_by_status_rows r cross join (select) read_only where '
-        'sales_internal.checked_filled(''sales.orders_by_status'', ''sales_internal.orders_by_status_rows''::regclass)', '{}',
+    '{}', '{}', '{}',
+    'select r.status, r.__n as orders, case when r.__count2 > 0 then case when r.__odd3 = 0 then r.__sum1 when mod(r.__odd3, 1e18) > 0 or '
+        '(r.__odd3 > 1e36 and mod(r.__odd3, 1e36) > 0) then ''NaN'' when r.__odd3 >= 1e36 then ''-Infinity'' else ''Infinity'' end end as '
+        'amount from sales_internal.orders_by_status_rows r cross join (select) read_only where '
+        'sales_internal.checked_filled(''sales.orders_by_status'', ''sales_internal.orders_by_status_rows''::regclass)', '{}', false, null,
+        null, null,
+    null, null, '{}', '{}',
     'SELECT status, count(*) AS orders, sum(amount) AS amount
 FROM orders
 GROUP BY status',
