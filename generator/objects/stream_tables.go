@@ -72,6 +72,7 @@ func (b *builder) streamTables(p *plan.Plan) {
 	}
 	for _, g := range view.MaintenanceGroups {
 		if g.Turn.Name != "" {
+			b.at.of = "stream table " + g.Members[0].Table.Plain()
 			b.add("immediate/turn.sql", g)
 		}
 	}
@@ -161,9 +162,12 @@ func functionsOf(t render.StreamTable) []part {
 
 // maintenanceGroups adds the functions that the stream tables of a maintenance group share.
 func (b *builder) maintenanceGroups(view render.Extension) {
+	at := b.at
 	for _, f := range view.MaintenanceGroups {
+		b.at.of = "stream table " + f.Members[0].Table.Plain()
 		b.add("immediate/apply.sql", f)
 	}
+	b.at = at
 	for _, name := range []string{"pgt_catch_up", "pgt_fill_immediate", "pgt_tidy_marks"} {
 		b.add("immediate/"+name+".sql", view)
 	}

@@ -164,3 +164,20 @@ FROM public.orders
 WHERE amount >= 150'
 );
 insert into sales_internal.pgt_stream_table_state (stream_table) values ('sales.large_orders');
+
+-- Applies what is pending in this transaction to sales.large_orders, which follow the same tables, and deletes it.
+-- p_all: also to those that otherwise follow each statement by itself. p_bypassed: not to these; see pgt_stream_table_state.
+create function sales_internal.large_orders_apply_pending(p_all boolean, p_bypassed text[])
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    if p_all then
+        if ('sales.large_orders' = any (p_bypassed)) is not true then
+            perform sales_internal.large_orders_maintain();
+        end if;
+    end if;
+    delete from sales_internal.pending_public_orders p where p.__xid = pg_current_xact_id() and p.__mult is not null;
+end;
+$function$;
