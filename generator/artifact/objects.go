@@ -14,6 +14,9 @@ import (
 func (e *Extension) objectFiles() Files {
 	steps, titles := map[string][]Step{}, map[string]string{}
 	for _, o := range e.Objects {
+		if Dispatches(o) {
+			continue
+		}
 		path, title := fileOf(o)
 		steps[path], titles[path] = append(steps[path], Step{SQL: cmp.Or(o.Standard, o.Create(false))}), title
 	}
@@ -26,6 +29,16 @@ func (e *Extension) objectFiles() Files {
 		files[e.Name+"/"+path] = between(title, all, "")
 	}
 	return files
+}
+
+// Dispatches reports whether an object is a verb that calls the functions of inboxes and outboxes by name: they are in no file, as all inboxes or outboxes
+// are named there. A verb with one text for all, which executes the statement, took 10 to 20 µs more, of 30 to 100.
+func Dispatches(o upgrade.Object) bool {
+	switch o.Template {
+	case "inbox/inbox_claim", "inbox/inbox_mark_processed", "inbox/inbox_receive", "outbox/outbox_publish", "outbox/outbox_publish_many":
+		return true
+	}
+	return false
 }
 
 // objectFolders are those of objectFiles, by what the spec names.

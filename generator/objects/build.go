@@ -134,7 +134,7 @@ func (c created) comment(mark, internal string) string {
 // standard is what makes an object of the runtime under the names that it has in files.
 func standard(c created, view render.Extension) string {
 	under := view.Standard()
-	if under.Schemas != view.Schemas {
+	if under.Schemas != view.Schemas || strings.Contains(c.sql, view.Extension) {
 		c = part{c.template, under}.create()
 	}
 	o := upgrade.Object{Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: c.comment(under.Mark(), under.InternalName)}

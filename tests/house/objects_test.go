@@ -11,11 +11,13 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/pgsluice/sluice/generator"
+	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/tests/kit/installed"
 )
 
-// TestReviewedIsInstalled: the files that people review hold what is installed, each statement once, and nothing else, and no version. The specs are those of
+// TestReviewedIsInstalled: the files that people review hold what is installed, each statement once, and nothing else, and no version; but for verbs that name all inboxes or outboxes, which
+// are in none. The specs are those of
 // testdata/ordinary.txtar.
 func TestReviewedIsInstalled(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/ordinary.txtar")
@@ -39,6 +41,12 @@ func TestReviewedIsInstalled(t *testing.T) {
 			reviewed, script := rest.String(), extension.Install(generator.Plain)
 			for _, o := range extension.Objects {
 				statement := cmp.Or(o.Standard, o.Create(false))
+				if artifact.Dispatches(o) {
+					if strings.Contains(reviewed, statement) || !strings.Contains(script, o.Create(false)) {
+						t.Errorf("%s is in a file, or not in the script", o.ID())
+					}
+					continue
+				}
 				if strings.Count(reviewed, statement) != 1 || !strings.Contains(script, o.Create(false)) {
 					t.Errorf("%s is not once in the files and in the script", o.ID())
 				}

@@ -2253,7 +2253,7 @@ begin
         select x.indexrelid::regclass
         from unnest(p_indexes) n (name)
         join pg_index x on x.indexrelid = to_regclass(n.name)
-        where strpos(obj_description(x.indexrelid, 'pg_class'), '(Sluice: shop in pgtrickle)') > 0
+        where strpos(obj_description(x.indexrelid, 'pg_class'), '(Sluice: pgtrickle in pgtrickle)') > 0
     loop
         execute format('drop index %s', v_index);
     end loop;
@@ -2275,46 +2275,6 @@ end;
 $function$;
 comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is
     'Whether a worker has an aggregate. (Sluice: pgtrickle in pgtrickle)';
-
--- Stores a message; true if it is stored, false if a message of this id was there.
--- Writes the inbox or, for the duplicate rate, pgt_inbox_duplicates. p_event_id is text, or of another type such as uuid or bigint.
-create function pgtrickle.inbox_receive(
-    p_inbox text, p_event_id anycompatiblenonarray, p_event_type text, p_payload jsonb, p_source text default null,
-    p_aggregate_id text default null, p_trace_id text default null, p_sequence text default null, p_priority integer default null,
-    p_available_at timestamptz default null
-)
-    returns boolean
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_stored boolean;
-begin
-    if p_event_id is null or p_event_type is null or p_payload is null then
-        if p_event_type is null or p_payload is null or not exists (
-            select from pgtrickle.pgt_inbox_config c where c.inbox_name = p_inbox and c.event_id_expression is not null
-        ) then
-            raise exception using errcode = '22023',
-                message = case when p_event_type is null then 'p_event_type' when p_payload is null then 'p_payload' else 'p_event_id' end
-                    || ' must not be null',
-                detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.',
-                hint = 'A message has the id that its sender gave, a type and a payload.';
-        end if;
-    elsif octet_length(p_event_id::text) > 2684 then
-        perform pgtrickle_internal.pgt_refuse_id(p_inbox, p_event_id::text);
-    end if;
-    execute format('select %I.%I($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)', 'pgtrickle_internal',
-        pgtrickle_internal.pgt_inbox_function(p_inbox, '_receive'))
-    into v_stored
-    using p_inbox, p_event_id::text, p_event_type, p_payload, p_source, p_aggregate_id, p_trace_id, p_sequence, p_priority, p_available_at;
-    if not v_stored then
-        insert into pgtrickle_internal.pgt_inbox_duplicates (inbox_name) values (p_inbox);
-    end if;
-    return v_stored;
-end;
-$function$;
-comment on function pgtrickle.inbox_receive(text, anycompatiblenonarray, text, jsonb, text, text, text, text, int4, timestamptz) is
-    'Stores a message. (Sluice: pgtrickle in pgtrickle)';
 
 -- Stores messages: a JSON array of objects with the parameters of inbox_receive, without p_. Returns for each whether it is stored, in
 -- order.
@@ -2364,33 +2324,6 @@ end;
 $function$;
 comment on function pgtrickle.inbox_pending(text, int4) is
     'Pending messages of an inbox in processing order. (Sluice: pgtrickle in pgtrickle)';
-
--- Locks pending messages and returns them. Other claims do not see them until the caller's transaction ends.
-create function pgtrickle.inbox_claim(
-    p_inbox text, p_limit integer default 1, p_worker_id integer default null, p_total_workers integer default null
-)
-    returns table (
-        event_id text, event_type text, source text, aggregate_id text, payload jsonb,
-        received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
-    )
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    -- The rows are those of the inbox's own function. @plpgsql_check_options: extra_warnings = off
-    if p_limit is null or p_limit < 0 then
-        raise exception using errcode = '22023', message = 'p_limit must be zero or more',
-            detail = 'Inbox ' || coalesce(p_inbox, '<null>') || '.', hint = 'Give the number of messages to claim.';
-    elsif p_worker_id is not null or p_total_workers is not null then
-        perform pgtrickle.inbox_is_my_partition(null, p_worker_id, p_total_workers); -- refuses what is no worker
-    end if;
-    return query execute format('select * from %I.%I($1, $2, $3)', 'pgtrickle_internal',
-        pgtrickle_internal.pgt_inbox_function(p_inbox, '_claim'))
-    using p_limit, p_worker_id, p_total_workers;
-end;
-$function$;
-comment on function pgtrickle.inbox_claim(text, int4, int4, int4) is
-    'Locks pending messages and returns them. (Sluice: pgtrickle in pgtrickle)';
 
 -- Raises that the id of a message is too long.
 create function pgtrickle_internal.pgt_refuse_id(p_inbox text, p_event_id text)
@@ -2599,25 +2532,6 @@ begin
     end if;
 end;
 $function$;
-
--- Marks a message as processed; false if it was processed before. Call it in the transaction of the business change.
--- Writes the inbox. With p_lease_id, which inbox_claim_lease returned, LeaseLost if that lease of the message is lost; writes
--- pgt_inbox_leases.
-create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id text, p_lease_id bigint default null)
-    returns boolean
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_marked boolean;
-begin
-    execute format('select %I.%I($1, $2, $3)', 'pgtrickle_internal', pgtrickle_internal.pgt_inbox_function(p_inbox, '_mark_processed'))
-    into v_marked
-    using p_inbox, p_event_id, p_lease_id;
-    return v_marked;
-end;
-$function$;
-comment on function pgtrickle.inbox_mark_processed(text, text, int8) is 'Marks a message as processed. (Sluice: pgtrickle in pgtrickle)';
 
 -- Takes an id of any type: the same for uuid or bigint as for text.
 create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_id anynonarray, p_lease_id bigint default null)
