@@ -35,7 +35,7 @@ func (e *Extension) objectFiles() Files {
 // are named there. A verb with one text for all, which executes the statement, took 10 to 20 µs more, of 30 to 100.
 func Dispatches(o upgrade.Object) bool {
 	switch o.Template {
-	case "inbox/inbox_claim", "inbox/inbox_mark_processed", "inbox/inbox_receive", "outbox/outbox_publish", "outbox/outbox_publish_many":
+	case "inbox/inbox_claim", "inbox/inbox_mark_processed", "inbox/inbox_receive", "outbox/outbox_publish", "outbox/outbox_publish_many", "group/poll_outbox", "group/pgt_ids_after":
 		return true
 	}
 	return false

@@ -84,7 +84,7 @@ func (b *builder) consumerGroups(view render.Extension) {
 		"pgt_group", "pgt_held_groups", "pgt_lock_group", "pgt_count_ids", "pgt_dead_letter", "pgt_narrow_gaps", "pgt_settle", "pgt_grant_again",
 		"pgt_lock_leases", "pgt_give_back_lanes", "pgt_watermark", "pgt_grant_lanes", "pgt_commit_lanes", "pgt_give_back", "pgt_is_left",
 		"pgt_pass_over", "pgt_sort_rows", "pgt_grant_passed",
-		"pgt_start", "create_consumer_group", "drop_consumer_group", "poll_outbox", "pgt_require_lease", "pgt_take_rows", "commit_offset", "ack_rows", "reject_rows", "release_rows", "leave_group", "replay_dead_letters", "discard_group_dead_letters",
+		"pgt_start", "create_consumer_group", "drop_consumer_group", "pgt_ids_after", "pgt_grant", "pgt_poll_bytes", "poll_outbox", "pgt_require_lease", "pgt_take_rows", "commit_offset", "ack_rows", "reject_rows", "release_rows", "leave_group", "replay_dead_letters", "discard_group_dead_letters",
 		"extend_lease", "seek_offset", "consumer_heartbeat", "pause_group", "resume_group",
 		"pgt_consumer_offsets", "pgt_consumer_leases", "pgt_consumer_active_leases", "pgt_consumer_status", "pgt_consumer_group_lag", "consumer_lag",
 		"pgt_trim_leases", "pgt_watch_consumers",

@@ -1959,67 +1959,30 @@ end;
 $function$;
 comment on function pgtrickle.drop_consumer_group(text, bool) is 'Drops a consumer group. (Sluice: pgtrickle in pgtrickle)';
 
--- Grants a consumer rows: the next of its group's outbox, in id order, or again, under a new lease, those that it still holds.
+-- Grants a consumer rows, for poll_outbox(), whose settings it runs with: those of sets, with the attempts of each; or if is_whole all
+-- beyond first_id up to last_id. The name of the outbox is null if there are none. Each statement costs as much as tens of rows.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumers, pgt_passed_rows.
--- With p_event_types, the group's other rows stay for polls that name their types, or none.
--- With p_max_bytes, no more rows than have as much text as payload and headers, but always one; the others stay for the next poll.
--- Commit a poll at once: others of its group wait for it, and fail with GroupBusy after setting poll_wait_ms. Then do the work and
--- commit_offset in a second transaction.
-create function pgtrickle.poll_outbox(
-    p_group text, p_consumer text, p_batch_size integer default 100, p_visibility_seconds integer default 30,
-    p_event_types text[] default null, p_max_bytes bigint default null
+create function pgtrickle_internal.pgt_grant(
+    p_group text, p_consumer text, p_batch_size integer, p_visibility_seconds integer, p_event_types text[],
+    out outbox_name text, out is_whole boolean, out first_id bigint, out last_id bigint, out sets int8multirange[], out attempts integer[],
+    out lease_id bigint
 )
-    returns table (
-        id bigint, created_at timestamptz, event_type text, aggregate_id text, headers jsonb, inserted_count integer,
-        deleted_count integer, is_claim_check boolean, payload jsonb, attempts integer, lease_id bigint
-    )
     language plpgsql
     set search_path = pg_catalog, pg_temp
-    set plan_cache_mode = force_generic_plan -- tables like these have no useful statistics when they are new
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
 as $function$
 declare
     v_group record;
     v_now   timestamptz;
     v_head  record;
+    v_next  record;
     v_no    bigint;
-    v_cur   bigint;
     v_floor bigint;
-    v_last  bigint;
     v_rows  bigint;
-    v_whole boolean := false; -- no id is missing
     v_ids   int8multirange;
     v_tries integer;
     v_until timestamptz;
-    v_bytes bigint := 0::bigint;
-    v_over  bigint[] := array[]::bigint[]; -- ids of rows beyond p_max_bytes
-    v_sets  int8multirange[];
-    v_each  integer[]; -- attempts
-    v_lease bigint;
 begin
-    if p_max_bytes < 1 then
-        raise exception using errcode = '22023', message = 'p_max_bytes must be 1 or more',
-            detail = 'Consumer group ' || p_group || '.', hint = 'Leave it out for as many rows as p_batch_size says, whatever their size.';
-    elsif p_max_bytes is not null then
-        for id, created_at, event_type, aggregate_id, headers, inserted_count, deleted_count, is_claim_check, payload, attempts, lease_id in
-            select p.* from pgtrickle.poll_outbox(p_group, p_consumer, p_batch_size, p_visibility_seconds, p_event_types) p
-        loop
-            v_bytes := v_bytes + octet_length(concat(payload, headers));
-            if v_bytes > p_max_bytes and v_rows > 0 then
-                v_over := v_over || id;
-            else
-                v_rows := coalesce(v_rows, 0) + 1;
-                return next;
-            end if;
-        end loop;
-        if cardinality(v_over) > 0 then
-            perform pgtrickle.release_rows(p_group, p_consumer, v_over);
-        end if;
-        return;
-    end if;
-    -- Each statement costs as much as tens of rows, so what every poll does is in few of them; what only some do is in functions.
+    -- What every poll does is in few statements; what only some do is in functions.
     -- The lock is taken with the group, if it is free: what other consumers were granted is read after it.
     select g.group_no, g.outbox_name, g.paused_at, g.passes_over, o.function_prefix, o.ordering_key is not null as ordered,
            exists (select from pgtrickle_internal.pgt_consumers c where c.group_no = g.group_no and c.consumer_id = p_consumer) as known,
@@ -2054,7 +2017,7 @@ begin
     end if;
 
     if v_group.ordered then
-        select g.ids, g.attempts into v_sets, v_each
+        select g.ids, g.attempts into sets, attempts
         from pgtrickle_internal.pgt_grant_lanes(pgtrickle_internal.pgt_group(p_group), p_consumer, p_batch_size, v_now, v_until) g;
     else
         select h.no, h.cur, o.* into v_head
@@ -2078,7 +2041,7 @@ begin
             perform pgtrickle_internal.pgt_group(p_group);
         end if;
         v_no := v_head.no;
-        v_cur := v_head.cur;
+        first_id := v_head.cur;
         v_floor := v_head.floor_no;
         if v_no - v_floor > 64 then
             update pgtrickle_internal.pgt_lease_log l
@@ -2106,21 +2069,16 @@ begin
         if v_ids is null and p_event_types is null then
             -- What comes next, and what has come of gaps.
             v_tries := 1;
-            case v_group.outbox_name
-                when 'shop_events' then
-                    select max(s.id), count(*) into v_last, v_rows
-                    from (select e.id from events.outbox_shop_events e where e.id > v_head.cur order by e.id limit p_batch_size) s;
-                when 'account_events' then
-                    select max(s.id), count(*) into v_last, v_rows
-                    from (select e.id from events.outbox_account_events e where e.id > v_head.cur order by e.id limit p_batch_size) s;
-            end case;
-            if not v_head.gaps and v_last - v_head.cur = v_rows then
-                v_whole := true;
-                v_ids := int8multirange(int8range(v_head.cur, v_last, '(]'));
+            v_next := pgtrickle_internal.pgt_ids_after(v_group.outbox_name, v_head.cur, p_batch_size);
+            last_id := v_next.last_id;
+            v_rows := v_next.row_count;
+            if not v_head.gaps and last_id - v_head.cur = v_rows then
+                is_whole := true;
+                v_ids := int8multirange(int8range(v_head.cur, last_id, '(]'));
             elsif v_head.gaps or v_rows > 0 then
-                select s.ids, s.last_no, s.cur into v_ids, v_no, v_last
+                select s.ids, s.last_no, s.cur into v_ids, v_no, last_id
                 from pgtrickle_internal.pgt_settle(
-                    v_group.group_no, v_group.outbox_name, v_floor, v_no, v_head.cur, v_last, v_rows, v_now, p_batch_size
+                    v_group.group_no, v_group.outbox_name, v_floor, v_no, v_head.cur, last_id, v_rows, v_now, p_batch_size
                 ) s;
             end if;
             if v_ids is null and v_head.cur > (pgtrickle_internal.pgt_outbox_ids(v_group.outbox_name)).drawn_id then
@@ -2130,7 +2088,7 @@ begin
                 insert into pgtrickle_internal.pgt_lease_log
                     (group_no, no, cur, floor_no, state, ids, lease_id, consumer_id, until, attempts)
                 values (
-                    v_group.group_no, v_no + 1, v_last, v_floor, 'leased', v_ids, pg_current_xact_id()::text::bigint, p_consumer, v_until,
+                    v_group.group_no, v_no + 1, last_id, v_floor, 'leased', v_ids, pg_current_xact_id()::text::bigint, p_consumer, v_until,
                         v_tries
                 );
             end if;
@@ -2143,63 +2101,52 @@ begin
         on conflict do nothing;
     end if;
 
-    v_sets := coalesce(v_sets, array[v_ids]);
-    v_each := coalesce(v_each, array[v_tries]);
-    v_lease := pg_current_xact_id_if_assigned()::text::bigint;
-    -- In a statement of its own: a snapshot from before the grant would lack rows that it covers. By name: execute would plan it anew, as
-    -- long as it runs.
-    case v_group.outbox_name
-        when 'shop_events' then
-            if v_whole then -- in one range and in order: a third less for the server to do
-                return query
-                select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean,
-           e.payload, v_tries, v_lease
-                from events.outbox_shop_events e
-                where e.id > v_cur and e.id <= v_last
-                order by e.id;
-                return;
-            end if;
-            return query
-            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean,
-           e.payload, l.attempts, v_lease
-            from unnest(v_sets, v_each) l (ids, attempts)
-            cross join lateral unnest(l.ids) r
-            cross join lateral (
-            select o.*
-        from events.outbox_shop_events o
-        where o.id operator(pg_catalog.>=) pg_catalog.lower(r) and o.id operator(pg_catalog.<) pg_catalog.upper(r)
-        order by o.id
-        limit pg_catalog.upper(r) operator(pg_catalog.-) pg_catalog.lower(r)
-            ) e
-            order by e.id;
-        when 'account_events' then
-            if v_whole then -- in one range and in order: a third less for the server to do
-                return query
-                select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean,
-           e.payload, v_tries, v_lease
-                from events.outbox_account_events e
-                where e.id > v_cur and e.id <= v_last
-                order by e.id;
-                return;
-            end if;
-            return query
-            select e.id, e.created_at, e.event_type, e.aggregate_id, e.headers, null::integer, null::integer, null::boolean,
-           e.payload, l.attempts, v_lease
-            from unnest(v_sets, v_each) l (ids, attempts)
-            cross join lateral unnest(l.ids) r
-            cross join lateral (
-            select o.*
-        from events.outbox_account_events o
-        where o.id operator(pg_catalog.>=) pg_catalog.lower(r) and o.id operator(pg_catalog.<) pg_catalog.upper(r)
-        order by o.id
-        limit pg_catalog.upper(r) operator(pg_catalog.-) pg_catalog.lower(r)
-            ) e
-            order by e.id;
-    end case;
+    if sets is null and v_ids is null then
+        return;
+    end if;
+    sets := coalesce(sets, array[v_ids]);
+    attempts := coalesce(attempts, array[v_tries]);
+    lease_id := pg_current_xact_id_if_assigned()::text::bigint;
+    outbox_name := v_group.outbox_name;
 end;
 $function$;
-comment on function pgtrickle.poll_outbox(text, text, int4, int4, text[], int8) is
-    'Grants a consumer rows. (Sluice: pgtrickle in pgtrickle)';
+
+-- Polls for no more rows than have as much text as payload and headers, but always one, and gives the others back. See poll_outbox().
+create function pgtrickle_internal.pgt_poll_bytes(
+    p_group text, p_consumer text, p_batch_size integer, p_visibility_seconds integer, p_event_types text[], p_max_bytes bigint
+)
+    returns table (
+        id bigint, created_at timestamptz, event_type text, aggregate_id text, headers jsonb, inserted_count integer,
+        deleted_count integer, is_claim_check boolean, payload jsonb, attempts integer, lease_id bigint
+    )
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_rows  bigint := 0::bigint;
+    v_bytes bigint := 0::bigint;
+    v_over  bigint[] := array[]::bigint[]; -- ids of rows beyond p_max_bytes
+begin
+    if p_max_bytes < 1 then
+        raise exception using errcode = '22023', message = 'p_max_bytes must be 1 or more',
+            detail = 'Consumer group ' || p_group || '.', hint = 'Leave it out for as many rows as p_batch_size says, whatever their size.';
+    end if;
+    for id, created_at, event_type, aggregate_id, headers, inserted_count, deleted_count, is_claim_check, payload, attempts, lease_id in
+        select p.* from pgtrickle.poll_outbox(p_group, p_consumer, p_batch_size, p_visibility_seconds, p_event_types) p
+    loop
+        v_bytes := v_bytes + octet_length(concat(payload, headers));
+        if v_bytes > p_max_bytes and v_rows > 0 then
+            v_over := v_over || id;
+        else
+            v_rows := v_rows + 1;
+            return next;
+        end if;
+    end loop;
+    if cardinality(v_over) > 0 then
+        perform pgtrickle.release_rows(p_group, p_consumer, v_over);
+    end if;
+end;
+$function$;
 
 -- Raises LeaseLost if a consumer has lost its lease p_lease_id or, if that is null, holds nothing of p_ids and has not committed them
 -- before.
