@@ -119,6 +119,9 @@ func (e Extension) SpecRows() []SpecRow {
 	if e.OwnReaders() {
 		rows = append(rows, SpecRow{e.Schemas, "own_readers", "true"})
 	}
+	if e.HasStreamTables() {
+		rows = append(rows, SpecRow{e.Schemas, "search_path", e.SearchPath()})
+	}
 	for _, s := range e.Settings {
 		if s.Value != s.Default {
 			rows = append(rows, SpecRow{e.Schemas, s.Name, s.Value})

@@ -15,6 +15,7 @@ create schema sales_internal;
 comment on schema sales_internal is 'Made by Sluice extension sales.';
 insert into sales_internal.pgt_spec (name, value) values ('modules', '{stream}');
 insert into sales_internal.pgt_spec (name, value) values ('schedule', '1 second');
+insert into sales_internal.pgt_spec (name, value) values ('search_path', 'pg_catalog, public, sales, pg_temp');
 insert into sales_internal.pgt_open_setting (name) values ('sluice.open_' || replace(gen_random_uuid()::text, '-', ''));
 insert into sales_internal.pgt_tasks (task) values ('change logs: pruning');
 insert into sales_internal.pgt_tasks (task) values ('refresh history: retention');

@@ -14,6 +14,7 @@ import (
 	"github.com/pgsluice/sluice/generator/artifact"
 	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/tests/kit/installed"
+	"github.com/pgsluice/sluice/tests/kit/pgtest/golden"
 )
 
 // TestReviewedIsInstalled: the files that people review hold what is installed, each statement once, and nothing else, and no version; but for verbs that name all inboxes or outboxes, which
@@ -60,6 +61,40 @@ func TestReviewedIsInstalled(t *testing.T) {
 				t.Errorf("the version is in the files; %v", err)
 			}
 		})
+	}
+}
+
+// TestOneRuntime: the files of the runtime are the same for all specs of testdata/ordinary.txtar that have their module, and for any names and version. Only
+// the script by which functions create inboxes, a text in imperative.sql, has the names of its extension.
+func TestOneRuntime(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/ordinary.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, of, compared := map[string]string{}, map[string]string{}, 0
+	for _, file := range archive.Files[1:] {
+		spec := string(file.Data)
+		for _, text := range []string{spec, strings.Replace(spec, "extension: {name: shop, version: 0.1.0", "extension: {name: Other, schema: Odd s, version: 1.2.3", 1)} {
+			files, err := installed.Over(t, text, string(archive.Files[0].Data)).FilesOf(nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for path, text := range files {
+				_, name, runtime := strings.Cut(path, "/runtime/")
+				switch {
+				case !runtime || name == "imperative.sql":
+				case texts[name] == "":
+					texts[name], of[name] = text, file.Name
+				case texts[name] != text:
+					golden.CompareText(t, "runtime/"+name+" of "+file.Name+", beside that of "+of[name], text, texts[name])
+				default:
+					compared++
+				}
+			}
+		}
+	}
+	if len(texts) != 4 || compared < 100 {
+		t.Errorf("%d files were compared with the first of %v", compared, of)
 	}
 }
 

@@ -37,14 +37,15 @@ create table sales.pgt_extension (
 );
 comment on table sales.pgt_extension is 'The version of the extension that is installed. (Sluice: sales in sales)';
 
--- What the spec says of the whole: the modules of the runtime beside core, the schedule of ticks, and settings with another value than the
--- default.
+-- What the spec says of the whole: the modules of the runtime beside core, the schedule of ticks, the path of queries, and settings with
+-- another value than the default.
 create table sales_internal.pgt_spec (
     name  text not null primary key,
     value text not null
 );
 insert into sales_internal.pgt_spec (name, value) values ('modules', '{stream}');
 insert into sales_internal.pgt_spec (name, value) values ('schedule', '1 second');
+insert into sales_internal.pgt_spec (name, value) values ('search_path', 'pg_catalog, public, sales, pg_temp');
 
 -- Returns the modules of the runtime that are installed, beside core. tick() calls it, without a path.
 -- Reads pgt_spec.
@@ -1900,8 +1901,8 @@ begin
         || array(select format('grant select on %s to %I', v_view, g.role) from unnest(c.grants) g (role))
         || v_again;
     -- The view, too, may have expressions of the query.
-    perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else 'pg_catalog, pg_temp'
-        end, true);
+    perform set_config('search_path', case when c.resolved is null then
+        (select s.value from sales_internal.pgt_spec s where s.name = 'search_path') else 'pg_catalog, pg_temp' end, true);
     foreach v_statement in array v_statements loop
         execute v_statement;
     end loop;
@@ -1969,8 +1970,8 @@ begin
         where to_regclass(k.name) is not null
     ) x (name, statement);
     for n in 1..coalesce(cardinality(v_stores), 0) loop
-        perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else 'pg_catalog, pg_temp'
-            end, true);
+        perform set_config('search_path', case when c.resolved is null then
+            (select s.value from sales_internal.pgt_spec s where s.name = 'search_path') else 'pg_catalog, pg_temp' end, true);
         execute v_statements[n];
         set local search_path = pg_catalog, pg_temp;
         v_fits := not exists (
@@ -3498,8 +3499,8 @@ end$sql$,
         begin
             while v_relation is not null loop
                 -- In READ COMMITTED its snapshot is later than the apply function's: it shows whether others committed changes since.
-                perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else
-                    'pg_catalog, pg_temp' end, true);
+                perform set_config('search_path', case when c.resolved is null then
+                    (select s.value from sales_internal.pgt_spec s where s.name = 'search_path') else 'pg_catalog, pg_temp' end, true);
                 execute v_compare into v_counts using v_exact, c.moves;
                 set local search_path = pg_catalog, pg_temp;
                 exit when v_counts is not null;
@@ -5913,7 +5914,7 @@ begin
 end;
 $function$;
 insert into sales.pgt_extension (name, version, digest, flavour)
-values ('sales', '1.0.0', '06d96cba2b79f14c55bf03341c130af4', 'extension');
+values ('sales', '1.0.0', '5fe5966dc3c7c43fb6d9a5355539c930', 'extension');
 
 do $do$
 begin

@@ -11,8 +11,8 @@ create table pgtrickle.pgt_extension (
 );
 comment on table pgtrickle.pgt_extension is 'The version of the extension that is installed. (Sluice: pgtrickle in pgtrickle)';
 
--- What the spec says of the whole: the modules of the runtime beside core, the schedule of ticks, and settings with another value than the
--- default.
+-- What the spec says of the whole: the modules of the runtime beside core, the schedule of ticks, the path of queries, and settings with
+-- another value than the default.
 create table pgtrickle_internal.pgt_spec (
     name  text not null primary key,
     value text not null

@@ -650,7 +650,7 @@ begin
             case when v_log.pending then format('alter table %s alter __xid set default pg_current_xact_id()', v_log.name) else
             format('alter table %s alter __no set default nextval(%L), alter __no set not null,
                 alter __xid set default pg_current_xact_id(), alter __xid set not null, alter __mult set not null',
-                v_log.name, 'sales_internal.pgt_change_no'::regclass) end,
+                v_log.name, 'pgtrickle_internal.pgt_change_no'::regclass) end,
             format('create index %I on %s (__xid)', case when v_log.pending then c.pending_index else c.log_indexes[1] end, v_log.name),
             case when not v_log.pending then format('create index %I on %s (__xid) where __mult = 0', c.log_indexes[2], v_log.name) end
         ], null) loop
@@ -1721,8 +1721,8 @@ begin
         || array(select format('grant select on %s to %I', v_view, g.role) from unnest(c.grants) g (role))
         || v_again;
     -- The view, too, may have expressions of the query.
-    perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else 'pg_catalog, pg_temp'
-        end, true);
+    perform set_config('search_path', case when c.resolved is null then
+        (select s.value from pgtrickle_internal.pgt_spec s where s.name = 'search_path') else 'pg_catalog, pg_temp' end, true);
     foreach v_statement in array v_statements loop
         execute v_statement;
     end loop;
@@ -1790,8 +1790,8 @@ begin
         where to_regclass(k.name) is not null
     ) x (name, statement);
     for n in 1..coalesce(cardinality(v_stores), 0) loop
-        perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else 'pg_catalog, pg_temp'
-            end, true);
+        perform set_config('search_path', case when c.resolved is null then
+            (select s.value from pgtrickle_internal.pgt_spec s where s.name = 'search_path') else 'pg_catalog, pg_temp' end, true);
         execute v_statements[n];
         set local search_path = pg_catalog, pg_temp;
         v_fits := not exists (
@@ -1890,7 +1890,7 @@ begin
     -- The numbers of log rows show how many are new at most, unless transactions were in progress then: their rows have lower numbers.
     -- Joins and nested groups may make recomputing cheaper long before the share; below 5 ms nobody would notice.
     select case when pg_snapshot_xmin(s.seen) = pg_snapshot_xmax(s.seen) then
-        pg_sequence_last_value('sales_internal.pgt_change_no'::regclass) - s.own_no end,
+        pg_sequence_last_value('pgtrickle_internal.pgt_change_no'::regclass) - s.own_no end,
            case
                when s.recompute_ms > 0 and s.follow_ms > 0 then
                    greatest(1000, greatest(s.recompute_ms, 5) / greatest(s.follow_ms, 1e-6))::bigint
@@ -2040,7 +2040,7 @@ create function pgtrickle_internal.pgt_refresh_differential(
 as $function$
 declare
     v_looked pg_snapshot := pg_current_snapshot();
-    v_no     bigint := nextval('sales_internal.pgt_change_no'::regclass);
+    v_no     bigint := nextval('pgtrickle_internal.pgt_change_no'::regclass);
     v_source record;
     v_unread bigint := 0::bigint;
     v_many   text[] := '{}'::text[];
@@ -2340,7 +2340,7 @@ begin
     begin
         perform set_config('client_min_messages', 'error', true);
         update pgtrickle_internal.pgt_stream_table_state s
-        set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), own_no = nextval('sales_internal.pgt_change_no'::regclass),
+        set seen = pg_current_snapshot(), own_xid = pg_current_xact_id(), own_no = nextval('pgtrickle_internal.pgt_change_no'::regclass),
             moment = now()
         where s.stream_table = c.stream_table or s.stream_table = any (c.follows) and s.seen is null;
         for v_mult in reverse 1..-1 by 2 loop
@@ -3322,8 +3322,8 @@ end$sql$,
         begin
             while v_relation is not null loop
                 -- In READ COMMITTED its snapshot is later than the apply function's: it shows whether others committed changes since.
-                perform set_config('search_path', case when c.resolved is null then 'pg_catalog, public, sales, pg_temp' else
-                    'pg_catalog, pg_temp' end, true);
+                perform set_config('search_path', case when c.resolved is null then
+                    (select s.value from pgtrickle_internal.pgt_spec s where s.name = 'search_path') else 'pg_catalog, pg_temp' end, true);
                 execute v_compare into v_counts using v_exact, c.moves;
                 set local search_path = pg_catalog, pg_temp;
                 exit when v_counts is not null;
