@@ -218,8 +218,8 @@ func (c *construct) cost() string {
 
 // Budgets of lines: of the functions that maintain one stream table, and in the mean over all constructs. They are near what there is, so that growth is noticed.
 const (
-	mostLines = 430 // 10 and 5 more since statements leave out what triggers bypass
-	meanLines = 235
+	mostLines = 440 // 10 and 5 more since statements leave out what triggers bypass, and as many since the function of a maintenance group is its first member's
+	meanLines = 240
 )
 
 // checkLines compares how long the SQL of the constructs is with the budgets.
