@@ -32,7 +32,7 @@ func sharedTables(view render.Extension) (tables []sharedTable) {
 			sharedTable{view.InInternal("pgt_inbox_retry_queue"), "", "select", "select", "inbox"},
 			sharedTable{view.InInternal("pgt_inbox_leases"), "", "all", "", "inbox"},
 			sharedTable{view.InInternal("pgt_inbox_dead"), "", "select", "select", "inbox"},
-			sharedTable{view.In("pgt_inbox_ordering_config"), "", "select", "select", "inbox"},
+			sharedTable{view.In("pgt_inbox_ordering_config"), "select", "select", "select", "inbox"},
 			sharedTable{view.InInternal("pgt_inbox_sequences"), "", "select", "select", "inbox"},
 			sharedTable{view.In("pgt_inbox_priority_config"), "", "select", "select", "inbox"},
 			sharedTable{view.In("pgt_inbox_quarantine"), "all", "select", "select", "inbox"},
