@@ -48,9 +48,11 @@ const (
 		       (j.status ->> 'total_bytes')::bigint as total_bytes
 		from (select %[1]s.inbox_status($1) as status) j`
 
+	// An extension of an earlier release has no column wire_format: it has the table where an inbox decodes.
 	quarantineQuery = `
 		select c.inbox_name, (select count(*) from %[1]s.pgt_inbox_quarantine q where q.inbox_name = c.inbox_name) as documents
-		from %[1]s.pgt_inbox_config c`
+		from %[1]s.pgt_inbox_config c
+		where exists (select from %[1]s.pgt_inbox_config w where to_jsonb(w) -> 'wire_format' is distinct from 'null')`
 
 	// ignoredQuery finds settings of the server, the database or a role that are not in force: what decides what is deleted is never read from there.
 	ignoredQuery = `
