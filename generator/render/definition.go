@@ -198,12 +198,3 @@ func (e Extension) StreamTableComment() string { return StreamTableComment(e.Ext
 
 // Probe is a table that is gone when pgt_fit_stream_table ends.
 func (e Extension) Probe() Name { return e.InInternal("pgt_probe") }
-
-func (p Plan) any(is func(StreamTable) bool) bool {
-	for _, t := range p.fromSQLOrOwn() {
-		if is(t) {
-			return true
-		}
-	}
-	return false
-}
