@@ -119,21 +119,9 @@ func values(s *spec.Spec, n upgrade.Named) []upgrade.Value {
 	)
 	switch n.Kind {
 	case anInbox:
-		tables := []string{"pgt_inbox_claims", "pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_duplicates", "pgt_inbox_retry_queue", "pgt_inbox_leases", "pgt_inbox_dead"}
-		if slices.ContainsFunc(s.Inboxes, func(i spec.Inbox) bool { return i.DedupWindow != nil }) {
-			tables = append(tables, "pgt_inbox_retiring")
-		}
-		if slices.ContainsFunc(s.Inboxes, func(i spec.Inbox) bool { return i.Ordering != nil }) {
-			tables = append(tables, "pgt_inbox_wakes")
-		}
-		if slices.ContainsFunc(s.Inboxes, waitsForNumbers) {
-			tables = append(tables, "pgt_inbox_sequences")
-		}
-		inbox := in("inbox_name", schemas.InInternal, tables...)
-		if s.Wired() {
-			inbox = append(inbox, in("inbox_name", schemas.In, "pgt_inbox_quarantine")...)
-		}
-		return inbox
+		return append(in("inbox_name", schemas.In, "pgt_inbox_quarantine"), in("inbox_name", schemas.InInternal,
+			"pgt_inbox_claims", "pgt_inbox_progress", "pgt_inbox_deltas", "pgt_inbox_duplicates", "pgt_inbox_retry_queue", "pgt_inbox_leases", "pgt_inbox_dead",
+			"pgt_inbox_retiring", "pgt_inbox_wakes", "pgt_inbox_sequences")...)
 	case anOutbox:
 		return outbox
 	case aGroup:

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"reflect"
-	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -53,11 +52,6 @@ type Journal struct {
 	Tag           string `yaml:"tag" jsonschema:"minLength=1" jsonschema_description:"An expression over payload that computes the tag, such as payload->>'region'; default: applications set it."`
 	PayloadIndex  bool   `yaml:"payload_index" jsonschema:"default=true" jsonschema_description:"A GIN index on payload, for queries by @>."`
 	CoveringIndex bool   `yaml:"covering_index" jsonschema:"default=true" jsonschema_description:"An index on event_type that includes the journal's columns. Marking a message then writes every index of the table."`
-}
-
-// Wired reports whether an inbox has a wire format.
-func (s *Spec) Wired() bool {
-	return slices.ContainsFunc(s.Inboxes, func(i Inbox) bool { return i.WireFormat != WireNative })
 }
 
 // NewInbox is a managed inbox with a default for every option.
