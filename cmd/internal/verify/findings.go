@@ -74,7 +74,7 @@ func Findings(ctx context.Context, tx pgx.Tx, schemas ...string) ([]Finding, err
 }
 
 // missing finds the name in a message that something is not there, or that it could therefore not be planned.
-var missing = regexp.MustCompile(`^(?:relation "|type "|function |procedure |there are no plan for query: "call )("(?:[^"]|"")+"|[^".]+)\.(\w+)`)
+var missing = regexp.MustCompile(`^(?:relation "|type "|function |procedure |there are no plan for query: "call )(.+?)\.(\w+)["(]`)
 
 // noTrigger is what findings.sql says of a trigger function that no trigger calls.
 const noTrigger = "no trigger calls this trigger function: it cannot be checked"
@@ -85,7 +85,10 @@ var ofRuntime = regexp.MustCompile(`\.(\w+)\(\)$`)
 func withoutOtherModules(findings []Finding, schemas, installed []string) []Finding {
 	ofOther := func(f Finding) bool {
 		m := missing.FindStringSubmatch(f.Message)
-		return f.Level == "error" && m != nil && slices.Contains(schemas, sqltext.Unquoted(m[1])) && generator.IsShared(m[2]) && !slices.Contains(installed, m[2])
+		if f.Level != "error" || m == nil || !generator.IsShared(m[2]) || slices.Contains(installed, m[2]) {
+			return false
+		}
+		return slices.Contains(schemas, m[1]) || slices.Contains(schemas, sqltext.Unquoted(m[1])) // messages have it as it is, queries as SQL
 	}
 	unused := func(f Finding) bool { // by this extension, of the runtime
 		m := ofRuntime.FindStringSubmatch(f.Function)
