@@ -61,6 +61,7 @@ select pgtrickle.consumer_heartbeat(g, 'c') from unnest('{g1,g2,g3,g4}'::text[])
 select pgtrickle.consumer_lag(g) from unnest('{g1,g2,g3,g4}'::text[]) g
 select pgtrickle.outbox_rows_consumed('s1', 1)
 select pgtrickle.outbox_status(o) from unnest('{o1,o2,s1,i3}'::text[]) o
+select * from unnest('{o1,o2,s1,i3}'::text[]) o, pgtrickle_internal.pgt_publishers(o)
 select * from pgtrickle.outbox_o1_cloudevents
 select * from pgtrickle.outbox_o1_debezium
 select * from pgtrickle.outbox_s1, pgtrickle.outbox_delta_rows_s1, pgtrickle.pgt_outbox_latest_s1
