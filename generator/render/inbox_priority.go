@@ -3,7 +3,6 @@ package render
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
@@ -161,11 +160,6 @@ func (i Inbox) DueSince(a string) string {
 		return arrived
 	}
 	return fmt.Sprintf("coalesce(%s, %s)", i.In(a, "available_at"), arrived)
-}
-
-// Prioritized lists the inboxes that hand out urgent messages first.
-func (e Extension) Prioritized() []Inbox {
-	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.Priority == nil })
 }
 
 // Carries reports whether messages of an inbox bring their priority, or may.

@@ -52,6 +52,3 @@ func literalOrNull(text string) string {
 	}
 	return sqltext.Literal(text)
 }
-
-// OverTables reports whether inboxes are over tables of users, or may come to be.
-func (e Extension) OverTables() bool { return len(e.OwnTables()) > 0 || e.FromSQL != nil }

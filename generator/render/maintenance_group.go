@@ -33,21 +33,3 @@ func (f MaintenanceGroup) List() string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// MemberList are the members as a list of literals.
-func (f MaintenanceGroup) MemberList() string {
-	var names []Name
-	for _, t := range f.Members {
-		names = append(names, t.Table)
-	}
-	return literals(names)
-}
-
-// SourceList are the captured tables as a list of literals.
-func (f MaintenanceGroup) SourceList() string {
-	var names []Name
-	for _, c := range f.Captures {
-		names = append(names, c.Table)
-	}
-	return literals(names)
-}

@@ -34,11 +34,6 @@ func (r Role) Ordered() []Inbox {
 	return slices.DeleteFunc(slices.Clone(r.Inboxes), func(i Inbox) bool { return i.Ordering == nil })
 }
 
-// Prioritized are those of its inboxes that hand out urgent messages first.
-func (r Role) Prioritized() []Inbox {
-	return slices.DeleteFunc(slices.Clone(r.Inboxes), func(i Inbox) bool { return i.Priority == nil })
-}
-
 // Given lists the columns that a producer may give a value. The others, such as received_at, processed_at and retry_count, have their defaults.
 func (i Inbox) Given() string {
 	if i.Any {

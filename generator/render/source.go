@@ -158,17 +158,6 @@ func (s Source) GroupedBy(a string) string {
 	return strings.Join(keys, ", ")
 }
 
-// ReaderList are the readers as a list of literals.
-func (s Source) ReaderList() string { return literals(s.Readers) }
-
-func literals(names []Name) string {
-	var list []string
-	for _, n := range names {
-		list = append(list, sqltext.Literal(n.Plain()))
-	}
-	return strings.Join(list, ", ")
-}
-
 // Read is a relation that stream tables read.
 type Read struct {
 	Schemas
