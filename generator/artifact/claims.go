@@ -215,24 +215,7 @@ func nameOfOthers(by objects.Origin, extension string, t Taken) diag.Error {
 	}
 }
 
-// leadingFrom is the hint of a script that upgrades another version than the installed one.
-const leadingFrom = "Run the scripts that lead from that version, in order."
-
 // requireVersion fails with a hint unless a version is installed, and keeps it as it is to the end of the transaction.
-func requireVersion(m upgrade.Manifest, hint string) string {
-	return fmt.Sprintf(`do $do$
-begin
-    -- Nobody attaches, and nobody else upgrades, meanwhile.
-    lock table %[5]s.pgt_version_history in share row exclusive mode;
-    if not exists (select from %[1]s.pgt_extension where version = %[2]s and digest = %[3]s) then
-        raise exception using
-            errcode = '55000',
-            message = %[4]s,
-            detail = (select format('Version %%s is, with digest %%s.', version, digest) from %[1]s.pgt_extension),
-            hint = %[6]s;
-    end if;
-end;
-$do$;
-`, sqltext.Ident(m.Schema), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()),
-		sqltext.Literal(fmt.Sprintf("version %s of extension %s is not installed", m.Version, m.Extension)), sqltext.Ident(m.Internal), sqltext.Literal(hint))
+func requireVersion(m upgrade.Manifest) string {
+	return fmt.Sprintf("select %s.pgt_require_version(%s, %s);\n", sqltext.Ident(m.Internal), sqltext.Literal(m.Version), sqltext.Literal(m.Digest()))
 }

@@ -124,7 +124,7 @@ func (f Files) stale(dir string) ([]string, error) {
 
 // foldersOf are the folders below an extension's that hold generated files and nothing else.
 var foldersOf = []string{
-	"extension", "migrations", "migrations/deploy", "migrations/revert", "migrations/verify", "jobs", "docs", "tle",
+	"extension", "migrations", "migrations/deploy", "migrations/revert", "migrations/verify", "jobs", "docs", "docs/inboxes", "docs/outboxes", "docs/groups", "docs/stream_tables", "tle",
 	"dbt", "dbt/macros", "dbt/models", "dbt/tests/generic", "ops", "ops/runbooks", "ops/systemd",
 	runtimeFolder, "inboxes", "outboxes", "groups", "stream_tables", "sources",
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/upgrade"
 )
 
@@ -60,7 +61,7 @@ const (
 func fileOf(o upgrade.Object) (path, title string) {
 	for _, f := range objectFolders {
 		if name, is := strings.CutPrefix(o.Of, f.of); is && !isOfSeveral(name) {
-			return f.folder + "/" + fileName(name) + ".sql", f.title + " " + strings.Join(strings.FieldsFunc(name, unicode.IsControl), " ")
+			return f.folder + "/" + render.FileName(name) + ".sql", f.title + " " + strings.Join(strings.FieldsFunc(name, unicode.IsControl), " ")
 		}
 	}
 	switch {
@@ -103,17 +104,4 @@ func moduleOf(o upgrade.Object) string {
 		}
 	}
 	return "core"
-}
-
-// fileName is a name as that of a file, in lower case everywhere: other bytes are percent-encoded.
-func fileName(name string) string {
-	var out strings.Builder
-	for _, c := range []byte(name) {
-		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("_.-", c) >= 0 && out.Len() > 0 {
-			out.WriteByte(c)
-		} else {
-			fmt.Fprintf(&out, "%%%02X", c)
-		}
-	}
-	return out.String()
 }

@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"bytes"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/pgsluice/sluice/generator"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/tests/kit/pgtest/golden"
 )
 
 // htmlPage is the page among the files that load returns.
@@ -105,37 +107,86 @@ func fromMarkdown(t *testing.T, text string) string {
 	return out.String()
 }
 
-// TestBothFormats reads both formats as a browser does: they say the same, every link leads somewhere, and names come out as they are.
-func TestBothFormats(t *testing.T) {
-	_, files := load(t)
-	pages := map[string]page{
-		"Markdown": read(t, fromMarkdown(t, files["rich/docs/README.md"])),
-		"HTML":     read(t, files[htmlPage]),
+// markdown is the Markdown of an extension, by what it is about: pages, and the reference of what all extensions share.
+func markdown(t *testing.T, e *generator.Extension, files generator.Files) map[string]string {
+	t.Helper()
+	runtime, err := e.RuntimeReference()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for format, p := range pages {
+	all := map[string]string{"runtime": runtime}
+	for path, text := range files {
+		if page, is := strings.CutPrefix(path, "rich/docs/"); is {
+			all[page] = text
+		}
+	}
+	return all
+}
+
+// TestBothFormats reads Markdown and HTML as a browser does: they say the same, every link leads somewhere, and names come out as they are.
+func TestBothFormats(t *testing.T) {
+	e, files := load(t)
+	inMarkdown := markdown(t, e, files)
+	pages := map[string]page{htmlPage: read(t, files[htmlPage])}
+	for path, text := range inMarkdown {
+		pages[path] = read(t, fromMarkdown(t, text))
+	}
+	codes := map[bool][]string{}
+	var told []string
+	for path, p := range pages {
+		isHTML := path == htmlPage
 		for id, n := range p.ids {
 			if n > 1 {
-				t.Errorf("%s: %d anchors %s", format, n, id)
+				t.Errorf("%s: %d anchors %s", path, n, id)
 			}
 		}
 		for _, link := range p.links {
-			if id, local := strings.CutPrefix(link, "#"); !local || p.ids[id] == 0 {
-				t.Errorf("%s: %s leads nowhere", format, link)
+			id, local := strings.CutPrefix(link, "#")
+			to, err := url.PathUnescape(strings.TrimPrefix(link, "../"))
+			if local && p.ids[id] == 0 || !local && err == nil && inMarkdown[to] == "" && !strings.HasSuffix(link, "/docs/reference.md") || err != nil || isHTML && !local {
+				t.Errorf("%s: %s leads nowhere", path, link)
 			}
 		}
-		for _, name := range []string{"public.odd name|x`<b>", "public.\"odd name|x`<b>\"", "day|`<b>"} {
-			if !slices.Contains(p.codes, name) {
-				t.Errorf("%s: no %s", format, name)
-			}
+		if p.tags["b"] > 0 || p.tags["script"] > map[bool]int{true: 1}[isHTML] { // the search
+			t.Errorf("%s: a name became markup", path)
 		}
-		if p.tags["b"] > 0 || p.tags["script"] > map[string]int{"HTML": 1}[format] { // the search
-			t.Errorf("%s: a name became markup", format)
+		codes[isHTML] = append(codes[isHTML], p.codes...)
+		if !isHTML {
+			told = append(told, rows(p)...)
 		}
 	}
-	markdown, html := rows(pages["Markdown"]), rows(pages["HTML"])
-	for _, row := range html {
-		if !slices.Contains(markdown, row) {
+	for _, name := range []string{"public.odd name|x`<b>", "public.\"odd name|x`<b>\"", "day|`<b>"} {
+		if !slices.Contains(codes[true], name) || !slices.Contains(codes[false], name) {
+			t.Errorf("no %s", name)
+		}
+	}
+	text, _, _ := strings.Cut(files[htmlPage], `<h2 id="roles">`) // roles, jobs and what is behind it all are in HTML alone
+	for _, row := range rows(read(t, text)) {
+		if !slices.Contains(told, row) {
 			t.Errorf("Markdown lacks the row %s", row)
+		}
+	}
+}
+
+// TestReference compares the reference in docs/ with that of an extension that has all that extensions share.
+func TestReference(t *testing.T) {
+	specs, errs := spec.Load("testdata/shared/spec.yaml")
+	if !errs.Empty() {
+		t.Fatal(errs)
+	}
+	e, errs := generator.Generate(specs[0])
+	if !errs.Empty() {
+		t.Fatal(errs)
+	}
+	now, err := e.RuntimeReference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.CompareFiles(t, "../../docs", map[string]string{"reference.md": now})
+	p := read(t, fromMarkdown(t, now))
+	for _, link := range p.links {
+		if id, local := strings.CutPrefix(link, "#"); local && p.ids[id] == 0 {
+			t.Errorf("%s leads nowhere", link)
 		}
 	}
 }
@@ -175,7 +226,7 @@ var (
 func TestAlerts(t *testing.T) {
 	e, files := load(t)
 	told := map[string]string{}
-	_, section, _ := strings.Cut(files["rich/docs/README.md"], "\n## Alerts")
+	_, section, _ := strings.Cut(markdown(t, e, files)["runtime"], "\n## Alerts")
 	section, _, _ = strings.Cut(section, "\n## ")
 	for _, match := range listed.FindAllStringSubmatch(section, -1) {
 		told[match[1]] = match[2]
@@ -210,7 +261,7 @@ func TestSameBytes(t *testing.T) {
 	_, first := load(t)
 	for range 3 {
 		_, again := load(t)
-		for _, path := range []string{"rich/docs/README.md", htmlPage} {
+		for path := range first {
 			if again[path] != first[path] {
 				t.Fatalf("%s comes in two ways", path)
 			}

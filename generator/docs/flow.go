@@ -1,10 +1,6 @@
 package docs
 
 import (
-	"fmt"
-	"strings"
-	"unicode"
-
 	"github.com/pgsluice/sluice/generator/page"
 	"github.com/pgsluice/sluice/generator/render"
 )
@@ -120,34 +116,4 @@ func (w *writer) readBy(t render.StreamTable) []render.Read {
 		}
 	}
 	return reads
-}
-
-// mermaid is the picture as a Mermaid flowchart.
-func mermaid(p *page.Picture) string {
-	var out strings.Builder
-	out.WriteString("```mermaid\nflowchart LR\n")
-	for n, b := range p.Boxes {
-		lines := append([]string{b.Kind + " " + b.Of}, b.Lines...)
-		for i, line := range lines {
-			lines[i] = quoted(strings.TrimSpace(line))
-		}
-		fmt.Fprintf(&out, "    n%d[\"%s\"]\n", n, strings.Join(lines, "<br/>"))
-	}
-	for _, a := range p.Arrows {
-		fmt.Fprintf(&out, "    n%d --> n%d\n", a.From, a.To)
-	}
-	return out.String() + "```"
-}
-
-// quoted writes text so that Mermaid shows it as it is: anything but letters, digits and blanks is named by its number.
-func quoted(s string) string {
-	var out strings.Builder
-	for _, r := range s {
-		if r == ' ' || r == '_' || r == '.' || r == ',' || unicode.IsLetter(r) || unicode.IsDigit(r) {
-			out.WriteRune(r)
-		} else {
-			fmt.Fprintf(&out, "#%d;", r)
-		}
-	}
-	return out.String()
 }

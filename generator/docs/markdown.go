@@ -9,23 +9,28 @@ import (
 	"github.com/pgsluice/sluice/templates"
 )
 
-// markdown is the reference for people who read it where the code is.
+// markdown is a reference for people who read it where the code is.
 func (r reference) markdown() (string, error) {
+	return execute("reference.md.tmpl", r, func(id string) string { return "#" + id })
+}
+
+// execute runs a template. href is the address of an anchor, or empty where nothing leads there.
+func execute(name string, data any, href func(id string) string) (string, error) {
 	t, err := template.New("").Funcs(template.FuncMap{
-		"inline": func(t text) string { return inline(t, false) },
-		"cell":   func(t text) string { return inline(t, true) },
-		"fence":  fence, "heading": heading, "mermaid": mermaid, "escape": escape, "name": code,
-	}).ParseFS(templates.FS, "docs/reference.md.tmpl")
+		"inline": func(t text) string { return inline(t, false, href) },
+		"cell":   func(t text) string { return inline(t, true, href) },
+		"fence":  fence, "heading": heading, "escape": escape, "name": code,
+	}).ParseFS(templates.FS, "docs/*.md.tmpl")
 	if err != nil {
 		return "", err
 	}
 	var out bytes.Buffer
-	err = t.ExecuteTemplate(&out, "reference.md.tmpl", r)
+	err = t.ExecuteTemplate(&out, name, data)
 	return strings.TrimSpace(out.String()) + "\n", err
 }
 
 // inline writes a line of text; within a table, bars are escaped in code too.
-func inline(t text, cell bool) string {
+func inline(t text, cell bool, href func(id string) string) string {
 	var out strings.Builder
 	for _, s := range t {
 		text := strings.Join(strings.Fields(s.Text), " ")
@@ -37,11 +42,12 @@ func inline(t text, cell bool) string {
 				text = strings.ReplaceAll(text, "|", `\|`)
 			}
 		}
-		switch {
-		case s.ID != "":
+		if s.ID != "" {
 			text = fmt.Sprintf(`<a id="%s"></a>%s`, s.ID, text)
-		case s.Link != "":
-			text = fmt.Sprintf("[%s](#%s)", text, s.Link)
+		} else if s.Link != "" {
+			if address := href(s.Link); address != "" {
+				text = fmt.Sprintf("[%s](%s)", text, address)
+			}
 		}
 		out.WriteString(text)
 	}

@@ -108,7 +108,6 @@ func (w *writer) groups() part {
 		paragraph(joined(
 			say("A group is given each row of its outbox at least once, and no row to two of its consumers at a time. More groups can be made with "),
 			w.function("create_consumer_group"), say("."))),
-		{SQL: w.groupUse()},
 	}}
 	for _, g := range w.Groups {
 		p.Parts = append(p.Parts, w.group(g))
@@ -116,17 +115,13 @@ func (w *writer) groups() part {
 	return p
 }
 
-func (w *writer) groupUse() string {
-	name := "'group'"
-	if len(w.Groups) > 0 {
-		name = sqltext.Literal(w.Groups[0].Name)
-	}
+func (w *writer) groupUse(name string) string {
 	return fmt.Sprintf(`select id, payload, lease_id from %[1]s.poll_outbox(%[2]s, 'worker-1');  -- in a transaction of its own: a lease for 30 seconds
 
 begin;
 -- the work
 select %[1]s.commit_offset(%[2]s, 'worker-1', 42, p_lease_id => 815);  -- the last id, and the lease; an error if it is lost
-commit;`, w.Schema(), name)
+commit;`, w.Schema(), sqltext.Literal(name))
 }
 
 func (w *writer) group(g render.Group) part {
@@ -143,5 +138,5 @@ func (w *writer) group(g render.Group) part {
 		{"In the spec", code("consumer_groups." + g.Name)},
 		{"Begins", plain(start)},
 		{"A row that is not committed", attempts},
-	}}}}
+	}}, {SQL: w.groupUse(g.Name)}}}
 }

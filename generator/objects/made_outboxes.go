@@ -13,7 +13,7 @@ import (
 // eventOutbox lists the objects of an event outbox that are made beside its table.
 func eventOutbox(view render.Extension, o render.Outbox) []upgrade.Made {
 	return []upgrade.Made{
-		{Kind: "order of outbox", Name: o.Name + " by " + cmp.Or(o.OrderingKey, "id"), Drop: reorder(view, o), First: lockGroups(view, o)},
+		{Kind: "order of outbox", Name: o.Name + " by " + cmp.Or(o.OrderingKey, "id"), Drop: reorder(view, o), First: []string{o.Name, "groups"}},
 		{Kind: "state of outbox", Name: o.Name, Drop: dropState(o)},
 		{Kind: "publication", Name: o.Publication, Drop: dropPublication(o)},
 	}
@@ -53,12 +53,6 @@ begin
 end;
 $do$;
 `, view.Schema(), sqltext.Literal(o.Name), view.GroupLock(), render.Lanes, view.Internal(), forget)
-}
-
-// lockGroups keeps out polls, which lock their group before they read the outbox.
-func lockGroups(view render.Extension, o render.Outbox) string {
-	return fmt.Sprintf("select pg_advisory_xact_lock(%s, g.group_no) from (select c.group_no from %s.pgt_consumer_groups c where c.outbox_name = %s order by c.group_no) g",
-		view.GroupLock(), view.Schema(), sqltext.Literal(o.Name))
 }
 
 // consumerGroup is a group of the spec. Another outbox makes it another group.

@@ -90,6 +90,9 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	b.add("catalog/pgt_settings.sql", view, dumped)
 	b.add("catalog/pgt_setting.sql", view)
 	b.add("catalog/pgt_version_history.sql", view, dumped)
+	for _, name := range []string{"pgt_require_version", "pgt_keep_settings", "pgt_lock_for_upgrade"} {
+		b.add("extension/"+name+".sql", view)
+	}
 	b.add("extension/pgt_derived_name.sql", view)
 	if view.OwnRights() { // before all tables whose policies read them
 		b.add("catalog/pgt_rights.sql", view)

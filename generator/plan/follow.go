@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/pgsluice/sluice/generator/render"
 )
 
@@ -35,13 +38,23 @@ func (p *planner) follow(n int) {
 func (p *planner) upstream(n int) []string {
 	needed := map[render.Name]bool{}
 	p.needs(n, needed)
-	var up []string
+	var up []render.StreamTable // which come before it
 	for _, t := range p.tables {
 		if needed[t.Table] {
-			up = append(up, t.ID())
+			up = append(up, t)
 		}
 	}
-	return up
+	slices.SortFunc(up, byUpstream)
+	var names []string
+	for _, t := range up {
+		names = append(names, t.ID())
+	}
+	return names
+}
+
+// byUpstream is the order of refreshes: what a stream table reads has less upstream than itself. No other stream table changes it.
+func byUpstream(a, b render.StreamTable) int {
+	return cmp.Or(cmp.Compare(len(a.Upstream), len(b.Upstream)), cmp.Compare(a.ID(), b.ID()))
 }
 
 func (p *planner) needs(n int, needed map[render.Name]bool) {

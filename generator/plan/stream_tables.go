@@ -26,7 +26,7 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 		}
 	}
 	for _, n := range compiled.order {
-		p.tables = append(p.tables, p.table(n, len(p.tables)+1))
+		p.tables = append(p.tables, p.table(n))
 	}
 	groups := p.maintenanceGroups()
 	p.nameGroups(groups)
@@ -39,10 +39,10 @@ func streamTables(s *spec.Spec, compiled *compiler, traced *Lineage) (plan rende
 		plan.Sources = append(plan.Sources, *p.sources[r])
 	}
 	plan.RefreshGroups = p.refreshGroups()
-	for n, group := range plan.RefreshGroups {
+	for _, group := range plan.RefreshGroups {
 		for i := range p.tables {
 			if contains(group, p.tables[i]) {
-				p.tables[i].Group = n + 1
+				p.tables[i].First = slices.MinFunc(group, byUpstream).ID()
 			}
 		}
 		if len(group) > 1 {
@@ -104,10 +104,10 @@ func contains(group []render.StreamTable, t render.StreamTable) bool {
 }
 
 // table is what templates know of a stream table, but for what it takes to know all of them.
-func (p *planner) table(n, order int) render.StreamTable {
+func (p *planner) table(n int) render.StreamTable {
 	t, view := &p.spec.StreamTables[n], p.compiled.views[n]
 	table := render.StreamTable{
-		Extension: p.spec.Extension.Name, Schemas: schemasOf(p.spec), Path: p.path(t), Order: order,
+		Extension: p.spec.Extension.Name, Schemas: schemasOf(p.spec), Path: p.path(t),
 		StreamTableNames: p.names(t, view), Storage: storage(view), Timing: p.timing(n),
 		Refresh: render.Refresh{RefreshMode: t.RefreshMode, EffectiveMode: spec.RefreshFull, Reason: p.reason(n), Strategy: string(ivm.Recompute)},
 	}

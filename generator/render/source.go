@@ -188,9 +188,6 @@ type Need struct {
 // ID is the relation's name as the catalog has it.
 func (r Read) ID() string { return r.Table.Plain() }
 
-// ReaderNames are the readers as the catalog has them.
-func (r Read) ReaderNames() []string { return plain(r.Readers) }
-
 // plain are names as the catalog has them.
 func plain(names []Name) []string {
 	texts := make([]string, len(names))

@@ -10,8 +10,7 @@ type StreamTable struct {
 	Extension string
 	Schemas
 	Path  string // in the spec
-	Order int    // of refreshes
-	Group int    // of those that are refreshed from one snapshot
+	First string // of those that are refreshed from one snapshot with it, in the order of their refreshes
 
 	StreamTableNames
 	Definition

@@ -3,9 +3,13 @@ package upgrade
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
 )
 
 // changed is a manifest as a release after the first keeps it: by what differs from that of the release before.
@@ -25,10 +29,56 @@ type edits[T any] struct {
 	Put     []placed[T] `json:"put,omitempty"`     // what is new, differs or moved, in the order of the new list
 }
 
-// placed is an item of the new list and the id of the one before it, which the first has not.
+// placed is an item of the new list and the id of the one before it, which the first has not. If the old list has an item of the same id, it is kept by
+// the lines that differ.
 type placed[T any] struct {
 	After string `json:"after,omitempty"`
-	Item  T      `json:"item"`
+	Item  *T     `json:"item,omitempty"`
+	ID    string `json:"id,omitempty"`    // of the old item
+	Lines []cut  `json:"lines,omitempty"` // that are replaced in its text, in their order
+}
+
+// cut replaces lines of a text.
+type cut struct {
+	At     int      `json:"at"`            // the first line that goes, counted from 0, or the one before which lines come
+	Remove int      `json:"cut,omitempty"` // how many go
+	Put    []string `json:"put,omitempty"` // what comes
+}
+
+// linesOf is an item as JSON, cut into lines where its texts have lines, and before each field: put together they are the JSON again.
+func linesOf(item any) []string {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(encoded(item))); err != nil {
+		panic(err) // it was encoded
+	}
+	text := strings.ReplaceAll(compact.String(), `\n`, "\\n\n")
+	return strings.Split(strings.ReplaceAll(text, `,"`, ",\n\""), "\n")
+}
+
+// cutsBetween lead from one text to another.
+func cutsBetween(from, to []string) (cuts []cut) {
+	for _, code := range difflib.NewMatcher(from, to).GetOpCodes() {
+		if code.Tag != 'e' {
+			cuts = append(cuts, cut{code.I1, code.I2 - code.I1, to[code.J1:code.J2]})
+		}
+	}
+	return cuts
+}
+
+// cutInto is the item that an item becomes by cuts.
+func cutInto[T any](item T, cuts []cut) (to T, err error) {
+	from := linesOf(item)
+	var text strings.Builder
+	at := 0
+	for _, c := range cuts {
+		if c.At < at || c.At+c.Remove > len(from) {
+			return to, errChanged
+		}
+		text.WriteString(strings.Join(from[at:c.At], "") + strings.Join(c.Put, ""))
+		at = c.At + c.Remove
+	}
+	text.WriteString(strings.Join(from[at:], ""))
+	return to, decode([]byte(text.String()), &to)
 }
 
 // EncodeOn is the manifest as a file beside that of the release before, which was decoded: the same bytes for the same two versions.
@@ -60,9 +110,12 @@ func decodeChanged(text []byte, before *Manifest) (Manifest, error) {
 	if c.Options != nil {
 		m.Options = *c.Options
 	}
-	m.Named, m.Objects, m.Made = c.Named.apply(before.Named, Named.id), c.Objects.apply(before.Objects, Object.ID), c.Made.apply(before.Made, Made.ID)
+	var errs [3]error
+	m.Named, errs[0] = c.Named.apply(before.Named, Named.id)
+	m.Objects, errs[1] = c.Objects.apply(before.Objects, Object.ID)
+	m.Made, errs[2] = c.Made.apply(before.Made, Made.ID)
 	m.Checksum = c.Checksum
-	return m, nil
+	return m, errors.Join(errs[:]...)
 }
 
 // ErrBase is the error that a manifest was released after another one than the one before it.
@@ -102,21 +155,33 @@ func editsOf[T any](from, to []T, id func(T) string) (e edits[T]) {
 	}
 	after := ""
 	for n, item := range to {
-		if !stays[n] {
-			e.Put = append(e.Put, placed[T]{after, item})
+		if place, was := places[id(item)]; was && !stays[n] {
+			e.Put = append(e.Put, placed[T]{After: after, ID: id(item), Lines: cutsBetween(linesOf(from[place]), linesOf(item))})
+		} else if !stays[n] {
+			e.Put = append(e.Put, placed[T]{After: after, Item: &item})
 		}
 		after = id(item)
 	}
 	return e
 }
 
-func (e edits[T]) apply(from []T, id func(T) string) (to []T) {
-	gone, next := map[string]bool{}, map[string]T{}
+func (e edits[T]) apply(from []T, id func(T) string) (to []T, err error) {
+	gone, next, old := map[string]bool{}, map[string]T{}, map[string]T{}
 	for _, removed := range e.Removed {
 		gone[removed] = true
 	}
+	for _, item := range from {
+		old[id(item)] = item
+	}
 	for _, p := range e.Put {
-		gone[id(p.Item)], next[p.After] = true, p.Item
+		if p.Item == nil {
+			item, err := cutInto(old[p.ID], p.Lines)
+			if err != nil {
+				return nil, err
+			}
+			p.Item = &item
+		}
+		gone[id(*p.Item)], next[p.After] = true, *p.Item
 	}
 	follow := func(after string) {
 		for item, ok := next[after]; ok; item, ok = next[after] {
@@ -130,7 +195,7 @@ func (e edits[T]) apply(from []T, id func(T) string) (to []T) {
 			follow(id(item))
 		}
 	}
-	return to
+	return to, nil
 }
 
 // longestIncreasing are the places of a longest increasing part of different numbers, by patience sorting.
@@ -158,6 +223,10 @@ func longestIncreasing(numbers []int) []int {
 	return part
 }
 
+// lineWidth is how long a line of a manifest may be that holds a whole object or list.
+const lineWidth = 140
+
+// encoded is a value as JSON, with what fits into a line on one.
 func encoded(value any) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -165,6 +234,36 @@ func encoded(value any) string {
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(value); err != nil {
 		panic(err) // strings and flags only
+	}
+	var lines []string // texts have no line ends in JSON
+	var open []int     // the lines that begin what is not closed yet
+	for line := range strings.Lines(out.String()) {
+		line = strings.TrimRight(line, "\n")
+		lines = append(lines, line)
+		if strings.HasSuffix(line, "{") || strings.HasSuffix(line, "[") {
+			open = append(open, len(lines)-1)
+		} else if first := strings.TrimLeft(line, " "); len(open) > 1 && (first[0] == '}' || first[0] == ']') {
+			begin := open[len(open)-1]
+			open = open[:len(open)-1]
+			if short := onOneLine(lines[begin:]); len(short) <= lineWidth {
+				lines = append(lines[:begin], short)
+			}
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// onOneLine joins the lines of an object or a list.
+func onOneLine(lines []string) string {
+	var out strings.Builder
+	for n, line := range lines {
+		if n > 0 {
+			line = strings.TrimLeft(line, " ")
+			if n > 1 && n < len(lines)-1 {
+				out.WriteByte(' ')
+			}
+		}
+		out.WriteString(line)
 	}
 	return out.String()
 }

@@ -17,7 +17,7 @@ func Created(extension, schema, internal, code string) []Made {
 	config := sqltext.Qualified(schema, "pgt_inbox_config")
 	return []Made{
 		{Kind: "functions of created inboxes", Name: digestOf(code)[:12], Drop: fmt.Sprintf("select %s.pgt_inbox_script(c.inbox_name, 'drop code') from %s c where c.is_imperative;\n", sqltext.Ident(internal), config)},
-		{Kind: createdInboxes, Name: extension, First: fmt.Sprintf("select %s.pgt_lock_created()", sqltext.Ident(internal)), Drop: fmt.Sprintf(`do $do$
+		{Kind: createdInboxes, Name: extension, First: []string{"", "created inboxes"}, Drop: fmt.Sprintf(`do $do$
 begin
     if exists (select from %[1]s c where c.is_imperative) then
         raise exception using errcode = '55000', message = %[2]s,

@@ -123,7 +123,7 @@ type Made struct {
 	Lock       string   `json:"lock,omitempty"`       // what that keeps waiting
 	Holds      bool     `json:"holds,omitempty"`      // users' data, which a drop loses
 	On         []string `json:"on,omitempty"`         // tables whose triggers write it, or that it is an index of
-	First      string   `json:"first,omitempty"`      // the statement that takes what sessions take before its tables, where it is dropped
+	First      []string `json:"first,omitempty"`      // what sessions lock before its tables, where it is dropped: a name, and a mode of pgt_lock_for_upgrade
 	Triggers   []string `json:"triggers,omitempty"`   // that the first of On gets
 	Table      string   `json:"table,omitempty"`      // that may have data; where it is not there, or empty, none is lost
 	Loses      string   `json:"loses,omitempty"`      // what a drop loses, where that is no table's rows

@@ -19,10 +19,8 @@ func (p Plan) lockedFirst(from, to Manifest) Plan {
 	touched := p.touched(from, to)
 	modes := p.written(from, to, touched)
 	inOrder := asUsed(from, slices.Sorted(maps.Keys(modes)))
-	locks := background(from)
-	for _, advisory := range firstLocks(from, to) {
-		locks = append(locks, lock{mode: advisory})
-	}
+	var locks []lock
+	locks = append(locks, firstLocks(from, to)...)
 	refreshes := slices.ContainsFunc(from.Made, func(m Made) bool { return m.Kind == "stream table" })
 	texts := []string{"ticks"}
 	if refreshes {
@@ -30,7 +28,7 @@ func (p Plan) lockedFirst(from, to Manifest) Plan {
 	}
 	for _, table := range inOrder {
 		if readByTriggers(from, table) {
-			locks = append(locks, lock{table, againstWriters, false})
+			locks = append(locks, lock{table, againstWriters})
 		}
 	}
 	for _, table := range inOrder {
@@ -38,27 +36,27 @@ func (p Plan) lockedFirst(from, to Manifest) Plan {
 		if mode == againstAll {
 			mode = againstClaims // until the catalog is locked: readers, who come from there to the table, end
 		}
-		locks = append(locks, lock{table, mode, false})
+		locks = append(locks, lock{table, mode})
 		texts = append(texts, strings.ToUpper(modes[table])+" on "+table)
 	}
 	for _, relation := range append(altered(from, to, touched), inOrder...) {
 		if modes[relation] != againstWriters {
-			locks = append(locks, lock{relation, againstAll, false})
+			locks = append(locks, lock{relation, againstAll})
 		}
 	}
-	if len(locks) == 1 && !refreshes {
+	if len(locks) == 0 && !refreshes {
 		return p // the next transaction of a tick has the new functions
 	}
-	step := Step{Action: "lock", Object: "tables that are written", Lock: strings.Join(texts, ", ") + ", to the end", SQL: lockSQL(locks)}
+	step := Step{Action: "lock", Object: "tables that are written", Lock: strings.Join(texts, ", ") + ", to the end", SQL: lockSQL(from, locks)}
 	p.Steps = append([]Step{step}, p.Steps...)
 	return p
 }
 
-// firstLocks are the statements that take the advisory locks which sessions take before any table.
-func firstLocks(from, to Manifest) (locks []string) {
+// firstLocks are those that sessions take before any table.
+func firstLocks(from, to Manifest) (locks []lock) {
 	for _, m := range from.Made {
-		if _, stays := identifiedAs(to.Made, m.identity()); m.First != "" && (!stays || m.Kind == createdInboxes) {
-			locks = append(locks, m.First)
+		if _, stays := identifiedAs(to.Made, m.identity()); m.First != nil && (!stays || m.Kind == createdInboxes) {
+			locks = append(locks, lock{m.First[0], m.First[1]})
 		}
 	}
 	return locks

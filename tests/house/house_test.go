@@ -100,7 +100,7 @@ var homes = map[string][]string{
 	"go.yaml.in/yaml":                   {"generator/spec"},
 	"github.com/invopop/jsonschema":     {"generator/spec"},
 	"github.com/pb33f/ordered-map":      {"generator/spec"},
-	"github.com/pmezard/go-difflib":     {"generator/artifact"},
+	"github.com/pmezard/go-difflib":     {"generator/artifact", "generator/upgrade"},
 	"github.com/nulab/autog":            {"generator/page"},
 	"golang.org/x/text":                 {"ivm/diag"},
 	"golang.org/x/sys":                  {"cmd/internal/sandbox"},

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 
@@ -22,15 +24,17 @@ const softMemoryLimit = 160 << 20
 
 func newGenerate() *cobra.Command {
 	var check, dryRun bool
+	var assemble string
 	command := &cobra.Command{
 		Use:   "generate",
 		Short: "Generates the artifacts of the specs",
-		Long: "Generates the artifacts of the specs: a file per object, and what artifacts lists. Migrations are written by release. With --dsn, what the DDL files lack is looked up in that database, and it is asked about each query: what it finds wrong\n" +
+		Long: "Generates the artifacts of the specs: a file per object, and what artifacts lists. Migrations and files of extensions are written by release. With --dsn, what the DDL files lack is looked up in that database, and it is asked about each query: what it finds wrong\n" +
 			"is an error at its place in the spec. It is not changed. DATABASE_URL alone does not do that: what is generated then follows from the files.",
 		Example: `  sluice generate
   sluice generate --file specs/shop.yaml --out build
   sluice generate --check                     # in CI: are the committed files what the spec says?
-  sluice generate --migrations flyway`,
+  sluice generate --migrations flyway
+  sluice generate --assemble build            # all of a version as one script`,
 		Args: cobra.NoArgs,
 		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
 			debug.SetMemoryLimit(softMemoryLimit)
@@ -41,6 +45,9 @@ func newGenerate() *cobra.Command {
 			extensions, err := compile(cmd)
 			if err != nil {
 				return err
+			}
+			if assemble != "" {
+				return writeAssembled(cmd, extensions, assemble)
 			}
 			files, err := filesOf(cmd, extensions, false)
 			if err != nil {
@@ -58,8 +65,9 @@ func newGenerate() *cobra.Command {
 	}
 	command.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 with a diff if the artifacts are stale")
 	command.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing; print the artifacts")
+	command.Flags().StringVar(&assemble, "assemble", "", "write nothing to out; write to `directory` the scripts that install this version at once, released or not: plain, and as an extension")
 	withFormat(command)
-	command.MarkFlagsMutuallyExclusive("check", "dry-run")
+	command.MarkFlagsMutuallyExclusive("check", "dry-run", "assemble")
 	return command
 }
 
@@ -108,6 +116,34 @@ func asReleased(err error) error {
 		return process.Fail(process.Input, fmt.Sprintf("sluice: %v; nothing was written\nhint: raise extension.version in the spec\n", err))
 	}
 	return err
+}
+
+// writeAssembled writes the scripts that install each extension at once to a directory.
+func writeAssembled(cmd *cobra.Command, extensions []*generator.Extension, dir string) error {
+	all := generator.Files{}
+	for _, e := range extensions {
+		files, err := e.Assembled()
+		if err != nil {
+			return process.Fail(process.Input, fmt.Sprintf("sluice: %v\n", err))
+		}
+		maps.Copy(all, files)
+	}
+	return writeBelow(cmd, dir, all)
+}
+
+// writeBelow writes files to a directory, whatever else is there.
+func writeBelow(cmd *cobra.Command, dir string, files generator.Files) error {
+	for _, name := range files.Paths() {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(files[name]), 0o666); err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), path)
+	}
+	return nil
 }
 
 func checkFiles(cmd *cobra.Command, files generator.Files) error {

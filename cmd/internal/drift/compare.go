@@ -85,14 +85,27 @@ type comparison struct {
 	owner      string          // of what is installed, as SQL
 }
 
+// keepSettings does what pgt_keep_settings does, which may be missing.
+const keepSettings = `
+	select set_config(split_part(s.setting, '=', 1), substr(s.setting, strpos(s.setting, '=') + 1), true)
+	from (
+		select distinct on (split_part(c, '=', 1)) c
+		from pg_proc p
+		cross join unnest(p.proconfig) c
+		where p.pronamespace = $1::regnamespace and c ~ '^(TimeZone|DateStyle|IntervalStyle)='
+		order by split_part(c, '=', 1), p.oid
+	) s (setting)`
+
 func (c *comparison) run() error {
 	// Names are printed with their schemas; no session waits long for a lock that another one holds, nor do those that queue behind it.
 	_, err := c.tx.Exec(c.ctx, "set local search_path = pg_catalog, pg_temp; set local check_function_bodies = off; set local client_min_messages = warning; set local quote_all_identifiers = off; set local lock_timeout = '5s'")
 	if err != nil {
 		return err
 	}
-	if _, err := c.tx.Exec(c.ctx, c.m.KeepSettings()); err != nil {
-		return err
+	if c.m.KeepsSettings() {
+		if _, err := c.tx.Exec(c.ctx, keepSettings, sqltext.Ident(c.m.Internal)); err != nil {
+			return err
+		}
 	}
 	enabled, err := c.enabled()
 	if err != nil {

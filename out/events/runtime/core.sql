@@ -117,6 +117,118 @@ create table pgtrickle_internal.pgt_version_history (
     row_xmin          text
 );
 
+-- Fails unless a version is installed, for scripts that upgrade or remove it, and keeps it installed to the end of the transaction: nobody
+-- attaches, and nobody else upgrades, meanwhile.
+create function pgtrickle_internal.pgt_require_version(p_version text, p_digest text)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+begin
+    lock table pgtrickle_internal.pgt_version_history in share row exclusive mode;
+    if not exists (select from pgtrickle.pgt_extension x where x.version = p_version and x.digest = p_digest) then
+        raise exception using
+            errcode = '55000',
+            message = (select format('version %s of extension %s is not installed', p_version, x.name) from pgtrickle.pgt_extension x),
+            detail = (select format('Version %s is, with digest %s.', x.version, x.digest) from pgtrickle.pgt_extension x),
+            hint = 'Run the scripts that lead from that version, in order.';
+    end if;
+end;
+$function$;
+
+-- Sets, until the transaction ends, the time zone and the styles that functions have which computed rows that are stored. Functions of a
+-- new version would otherwise have those of the session that upgrades.
+create function pgtrickle_internal.pgt_keep_settings()
+    returns void
+    language sql
+    set search_path = pg_catalog, pg_temp
+as $function$
+    select set_config(split_part(s.setting, '=', 1), substr(s.setting, strpos(s.setting, '=') + 1), true)
+    from (
+        select distinct on (split_part(c, '=', 1)) c
+        from pg_proc p
+        cross join unnest(p.proconfig) c
+        where p.pronamespace = 'pgtrickle_internal'::regnamespace and c ~ '^(TimeZone|DateStyle|IntervalStyle)='
+        order by split_part(c, '=', 1), p.oid
+    ) s (setting)
+$function$;
+
+-- Takes locks for an upgrade, to the end of the transaction: first one that keeps ticks and refreshes out, then those in p_locks, in order:
+-- a relation as SQL and a mode, or the name of an outbox and 'groups', or '' and 'created inboxes'. What is gone is passed over, and tables
+-- on which only triggers may be made.
+--
+-- While it has a lock it waits 200 ms at most for the next one, less than the server waits before it looks for deadlocks: sessions that
+-- come to the same relations in another order would be ended by one. Ticks and refreshes wait for its first lock before they lock anything.
+-- They come from the catalog to the tables of users, inboxes and outboxes, and other writers from these to the catalog: an upgrade would
+-- seldom find both free.
+create function pgtrickle_internal.pgt_lock_for_upgrade(p_locks text[])
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as $function$
+declare
+    v_patience int := (select s.setting::int from pg_settings s where s.name = 'lock_timeout'); -- ms; 0: no end
+    v_locks    text[] := array[['pgtrickle_internal.pgt_tasks', 'exclusive']] || p_locks;
+    -- The lock that could not be acquired: the next attempt waits for it alone and releases it, the one after it tries all again.
+    v_in_vain  int;
+    v_holds    boolean;
+    v_lock     record;
+begin
+    for v_attempt in 1 .. 200 loop
+        begin
+            v_holds := false;
+            for v_lock in
+                select n as no, v_locks[n][1] as name, v_locks[n][2] as mode, c.oid::regclass as relation, c.relkind, c.relowner::regrole
+                    as owner
+                from generate_subscripts(v_locks, 1) n
+                left join pg_class c on v_locks[n][2] not in ('groups', 'created inboxes') and c.oid = to_regclass(v_locks[n][1])
+                where case
+                          when v_locks[n][2] in ('groups', 'created inboxes') then true
+                          when c.relkind in ('r', 'p') then has_table_privilege(c.oid, 'update, delete, truncate')
+                          else pg_has_role(c.relowner, 'usage')
+                      end
+                  and n = coalesce(v_in_vain, n)
+                order by n
+            loop
+                perform set_config('lock_timeout', case
+                    when v_holds then least(nullif(v_patience, 0), 200)
+                    when v_lock.no = 1 then 30 * v_patience -- only ticks, and refreshes of stream tables, queue behind it
+                    else v_patience
+                end::text, true);
+                if v_lock.mode = 'groups' then -- polls lock their group before they read the outbox
+                    perform pg_advisory_xact_lock(-303097264, g.group_no)
+                    from (select c.group_no from pgtrickle.pgt_consumer_groups c where c.outbox_name = v_lock.name order by c.group_no) g;
+                elsif v_lock.mode = 'created inboxes' then
+                    perform pgtrickle_internal.pgt_lock_created();
+                -- changes nothing, but locks it; lock table takes no sequence, and with a view all that it reads
+                elsif v_lock.relkind not in ('r', 'p') then
+                    execute format('alter table %s owner to %s', v_lock.relation, v_lock.owner);
+                elsif v_lock.mode = 'share row exclusive' then
+                    execute format('lock table %s in share row exclusive mode', v_lock.relation);
+                elsif v_lock.mode = 'exclusive' then
+                    execute format('lock table %s in exclusive mode', v_lock.relation);
+                else
+                    execute format('lock table %s in access exclusive mode', v_lock.relation);
+                end if;
+                v_holds := v_holds or v_lock.no > 1;
+            end loop;
+            if v_in_vain is null then
+                perform set_config('lock_timeout', v_patience::text, true);
+                return;
+            end if;
+            v_holds := true;
+            raise lock_not_available;
+        exception when lock_not_available or deadlock_detected then -- all are released, so that the session that has the other one goes on
+            if not v_holds then
+                raise;
+            end if;
+            v_in_vain := case when v_in_vain is null then v_lock.no end;
+        end;
+    end loop;
+    raise lock_not_available using message = format('%s was never free together with all else that is upgraded', v_lock.name);
+end;
+$function$;
+
 -- A name that is made from that of an inbox, as generated code has it: one of more than 63 bytes keeps its first 56, whole characters, and
 -- gets seven digits of its MD5.
 create function pgtrickle_internal.pgt_derived_name(p_full text)

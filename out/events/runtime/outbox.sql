@@ -285,9 +285,16 @@ as $function$
 declare
     v_own name;
 begin
-    select o.function_prefix into strict v_own
+    select o.function_prefix into v_own
     from pgtrickle_internal.pgt_outboxes o
     where o.outbox_name = p_outbox and o.ordering_key is not null;
+    if not found then
+        raise exception using
+            errcode = '40001',
+            message = format('outbox %s was altered meanwhile', p_outbox),
+            detail = 'An upgrade renamed it or took its order away.',
+            hint = 'Poll again.';
+    end if;
     execute format('select * from %I.%I($1, $2)', 'pgtrickle_internal', v_own || '_next')
     into last_id, row_count
     using p_after, p_limit;

@@ -103,8 +103,9 @@ create table pgtrickle_internal.pgt_stream_table_config (
     effective_reason   text,
     strategy           text not null,
     schedule           text not null,
-    refresh_order      integer not null,
-    refresh_group      integer not null, -- those of one group are refreshed from one snapshot
+    refreshed_with     text not null,    -- the first of those that are refreshed from one snapshot
+    refresh_order      integer not null default 0, -- as attach() found it
+    refresh_group      integer not null default 0, -- those of one group are refreshed from one snapshot: the order of the first
     spec_path          text not null,
     calculated         text,             -- the result of a calculated schedule
     due_every          interval,         -- null: only cron expressions say when it is due
@@ -200,7 +201,7 @@ create table pgtrickle_internal.pgt_source_config (
     made              boolean not null, -- a stream table of the extension
     part              boolean not null, -- below another table when it was generated
     columns           name[],           -- that any reader reads; null: not known
-    readers           text[]  not null, -- stream tables
+    readers           text[]  not null default '{}', -- stream tables, as attach() found them
     change_log        text,             -- as regclass reads it; null where no refresh follows its changes
     log_columns       name[]  not null,
     count_function    name,             -- returns how many of its rows a stream table has not applied
@@ -3542,6 +3543,26 @@ declare
     v_members text[]; -- of a maintenance group
     v_pending regclass;
 begin
+    -- What a stream table reads has less upstream than itself.
+    with places as (
+        select c.stream_table, c.refreshed_with, row_number() over (order by cardinality(c.upstream), c.stream_table) as place
+        from pgtrickle_internal.pgt_stream_table_config c
+        where c.spec_path <> 'create_stream_table'
+    )
+    update pgtrickle_internal.pgt_stream_table_config c
+    set refresh_order = p.place, refresh_group = f.place
+    from places p
+    join places f on f.stream_table = p.refreshed_with
+    where c.stream_table = p.stream_table and (c.refresh_order, c.refresh_group) <> (p.place, f.place);
+    update pgtrickle_internal.pgt_source_config c
+    set readers = r.stream_tables
+    from (
+        select r.source, array_agg(r.stream_table order by t.refresh_order)
+        from pgtrickle_internal.pgt_source_reader r
+        join pgtrickle_internal.pgt_stream_table_config t using (stream_table)
+        group by r.source
+    ) r (source, stream_tables)
+    where r.source = c.source and c.readers <> r.stream_tables;
     for v_members in
         select array_agg(c.stream_table) from pgtrickle_internal.pgt_stream_table_config c where c.pending_function is not null group by
             c.pending_function

@@ -180,14 +180,14 @@ end;
 $function$;
 
 insert into sales_internal.pgt_stream_table_config (
-    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refreshed_with,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows, read_at_commit,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
     spec_indexes, state_tables, state_statements, view_query, grants, moves, path_logs, path_tables, path_foreign, all_rows, compared,
         outbox_triggers, outbox_functions, query, resolved
 ) values (
-    'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 4, 4,
+    'sales.best_customers', 'sales', 'best_customers', 'auto', 'differential', null, 'merge_rows', '1s', 'sales.best_customers',
     'stream_tables.best_customers', null, interval '900 milliseconds', '{}', false, null, 0.2, null, array['sales.customer_payments'],
         array['sales.customer_payments'], array['sales.customer_payments'], false,
     'best_customers_apply', 'best_customers_recompute', null, null, null, null,

@@ -17,12 +17,10 @@ insert into sales_internal.pgt_source_reader (source, stream_table, columns, typ
 );
 
 insert into sales_internal.pgt_source_config (
-    source, source_schema, source_name, kind, made, part, columns, readers, change_log, log_columns, count_function, log_indexes, triggers,
-        capture,
+    source, source_schema, source_name, kind, made, part, columns, change_log, log_columns, count_function, log_indexes, triggers, capture,
     pending, pending_columns, pending_index, pending_triggers, pending_functions, pending_marks, turn_no, turn
 ) values (
     'sales.customer_payments', 'sales', 'customer_payments', 'table', true, false, array['customer_id', 'name', 'paid'],
-        array['sales.best_customers'],
     'sales_internal.changes_sales_customer_payments', array['customer_id', 'name', 'paid'], 'unread_sales_customer_payments_count',
         array['changes_sales_customer_payments_xid', 'changes_sales_customer_payments_truncated'], '{}', null,
     null, '{}', null, '{}', '{}', false, null, null
@@ -337,14 +335,15 @@ end;
 $function$;
 
 insert into sales_internal.pgt_stream_table_config (
-    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refreshed_with,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows, read_at_commit,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
     spec_indexes, state_tables, state_statements, view_query, grants, moves, path_logs, path_tables, path_foreign, all_rows, compared,
         outbox_triggers, outbox_functions, query, resolved
 ) values (
-    'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated', 3, 3,
+    'sales.customer_payments', 'sales', 'customer_payments', 'auto', 'differential', null, 'merge_groups', 'calculated',
+        'sales.customer_payments',
     'stream_tables.customer_payments', '1s', interval '900 milliseconds', '{}', false, null, 0.04, null, '{}', array['public.customers',
         'public.orders', 'public.captured_payments'], array['public.customers', 'public.orders', 'public.captured_payments'], false,
     'customer_payments_apply', 'customer_payments_recompute', null, null, null, null,

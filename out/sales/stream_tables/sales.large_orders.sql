@@ -137,14 +137,14 @@ end;
 $function$;
 
 insert into sales_internal.pgt_stream_table_config (
-    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refreshed_with,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows, read_at_commit,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
     spec_indexes, state_tables, state_statements, view_query, grants, moves, path_logs, path_tables, path_foreign, all_rows, compared,
         outbox_triggers, outbox_functions, query, resolved
 ) values (
-    'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 1, 1,
+    'sales.large_orders', 'sales', 'large_orders', 'immediate', 'immediate', null, 'merge_rows', '1s', 'sales.large_orders',
     'stream_tables.large_orders', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
         array['public.orders'], false,
     null, 'large_orders_recompute', 'large_orders_apply_pending', 'sales_internal.large_orders_last_xid', null, null,

@@ -202,14 +202,14 @@ end;
 $function$;
 
 insert into sales_internal.pgt_stream_table_config (
-    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refresh_order, refresh_group,
+    stream_table, pgt_schema, pgt_name, refresh_mode, effective_mode, effective_reason, strategy, schedule, refreshed_with,
     spec_path, calculated, due_every, due_functions, seldom, check_every, recompute_share, fuse, upstream, reads, follows, read_at_commit,
     apply_function, recompute_function, pending_function, last_filled, publish_function, flush_function,
     rows_table, old_rows_table, shape_table, online, columns, stored_columns, stored_from, stored_with, not_null, row_indexes,
     spec_indexes, state_tables, state_statements, view_query, grants, moves, path_logs, path_tables, path_foreign, all_rows, compared,
         outbox_triggers, outbox_functions, query, resolved
 ) values (
-    'sales.orders_by_status', 'sales', 'orders_by_status', 'at_commit', 'at_commit', null, 'merge_groups', '1s', 2, 2,
+    'sales.orders_by_status', 'sales', 'orders_by_status', 'at_commit', 'at_commit', null, 'merge_groups', '1s', 'sales.orders_by_status',
     'stream_tables.orders_by_status', null, interval '900 milliseconds', '{}', false, null, null, null, '{}', array['public.orders'],
         array['public.orders'], false,
     'orders_by_status_apply', 'orders_by_status_recompute', null, null, null, null,

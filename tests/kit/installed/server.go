@@ -1,6 +1,7 @@
 package installed
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,16 +61,22 @@ func pgConfig(in commandtest.Install, what string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// PutFiles does what make install does with the generated files.
+// PutFiles does what make install does with the files of an extension, once its version is released. The script that installs that version at once is among
+// them.
 func PutFiles(t *testing.T, in commandtest.Install, e *generator.Extension, released ...upgrade.Manifest) {
 	t.Helper()
 	directory := Directory(t, in)
-	files, err := e.Files(released)
+	files, err := e.FilesOf([]string{"extension"}, e.Releasing(released))
 	if err != nil {
 		t.Fatal(err)
 	}
+	whole, err := e.Assembled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(files, whole)
 	for path, text := range files {
-		if _, name, isExtension := strings.Cut(path, "/extension/"); isExtension && name != "Makefile" {
+		if name := filepath.Base(path); strings.HasPrefix(name, e.Name+"--") || strings.HasSuffix(name, ".control") {
 			if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
