@@ -181,7 +181,8 @@ begin
                 select n as no, v_locks[n][1] as name, v_locks[n][2] as mode, c.oid::regclass as relation, c.relkind, c.relowner::regrole
                     as owner
                 from generate_subscripts(v_locks, 1) n
-                left join pg_class c on v_locks[n][2] not in ('groups', 'created inboxes') and c.oid = to_regclass(v_locks[n][1])
+                left join pg_class c on c.oid = case when v_locks[n][2] not in ('groups', 'created inboxes') then
+                    to_regclass(v_locks[n][1]) end
                 where case
                           when v_locks[n][2] in ('groups', 'created inboxes') then true
                           when c.relkind in ('r', 'p') then has_table_privilege(c.oid, 'update, delete, truncate')

@@ -81,7 +81,7 @@ func TestStatus(t *testing.T) {
 	if err := json.Unmarshal([]byte(status(t, "--json", "--schema", "looked_at", "--dsn", monitor)), &read); err != nil {
 		t.Fatal(err)
 	}
-	if len(read.StreamTables) != 2 || *read.StreamTables[0].Waiting != 2 || read.StreamTables[0].Status != "suspended" || read.Inboxes[0].DeadLetters != 12 || len(read.Problems) != 7 || len(read.Outboxes) != 2 || read.Groups[0].Lag != 8 || read.Groups[0].Leased != 3 || read.Groups[0].DeadLetters != 1 {
+	if len(read.StreamTables) != 2 || *read.StreamTables[1].Waiting != 2 || read.StreamTables[1].Status != "suspended" || read.Inboxes[0].DeadLetters != 12 || len(read.Problems) != 7 || len(read.Outboxes) != 2 || read.Groups[0].Lag != 8 || read.Groups[0].Leased != 3 || read.Groups[0].DeadLetters != 1 {
 		t.Errorf("as JSON: %+v", read)
 	}
 }
