@@ -95,10 +95,10 @@ func Scripts(t testing.TB, specs ...string) (scripts []string) {
 	return scripts
 }
 
-// Upgrade runs an upgrade script, until it gets its locks.
+// Upgrade runs an upgrade script, until it gets its locks. Kill leaves it alone.
 func Upgrade(ctx context.Context, conn *pgx.Conn, script string) error {
 	for {
-		_, err := conn.PgConn().Exec(ctx, "set lock_timeout = '2s';"+script).ReadAll()
+		_, err := conn.PgConn().Exec(ctx, "set lock_timeout = '2s'; set application_name = 'upgrade';"+script).ReadAll()
 		if code := Code(err); code != "55P03" && code != "40P01" {
 			return err
 		}
@@ -112,6 +112,6 @@ func Upgrade(ctx context.Context, conn *pgx.Conn, script string) error {
 // Kill ends a session of the database whose statement, or last one, matches, whatever it does.
 func Kill(ctx context.Context, conn *pgx.Conn, pattern string) error {
 	_, err := conn.Exec(ctx, `select pg_terminate_backend(pid) from (
-    select pid from pg_stat_activity where datname = current_database() and query ~ $1 and pid <> pg_backend_pid() order by random() limit 1) s`, pattern)
+    select pid from pg_stat_activity where datname = current_database() and query ~ $1 and application_name <> 'upgrade' and pid <> pg_backend_pid() order by random() limit 1) s`, pattern)
 	return err
 }
