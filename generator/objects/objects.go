@@ -86,6 +86,7 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 		b.addStatement("row", "pgt_spec: "+row.Name, "catalog/pgt_spec_row.sql", row, "")
 	}
 	b.add("catalog/pgt_modules.sql", view)
+	b.add("extension/runtime_version.sql", view)
 	b.add("catalog/pgt_schedule.sql", view)
 	b.add("catalog/pgt_settings.sql", view, dumped)
 	b.add("catalog/pgt_setting.sql", view)

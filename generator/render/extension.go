@@ -86,6 +86,12 @@ func (e Extension) InboxNames() []string {
 	return names
 }
 
+// RuntimeVersion is the version of Sluice that has this text of the runtime.
+const RuntimeVersion = "0.1.0"
+
+// RuntimeVersion is the constant, for templates.
+func (e Extension) RuntimeVersion() string { return RuntimeVersion }
+
 // Modules lists the modules of the runtime that are installed, but for core, which always is.
 func (e Extension) Modules() (modules []string) {
 	for _, m := range []struct {

@@ -90,6 +90,9 @@ func filesOf(cmd *cobra.Command, extensions []*generator.Extension, releases boo
 	}
 	all := generator.Files{}
 	for _, e := range extensions {
+		if err := artifact.RequireRuntime(option(cmd, "out"), e.Name); err != nil {
+			return nil, process.Fail(process.Input, fmt.Sprintf("sluice: %v; nothing was written\n", err))
+		}
 		released, err := artifact.Releases(option(cmd, "out"), e.Name)
 		if err != nil {
 			return nil, err

@@ -30,6 +30,7 @@ type ExtensionStatus struct {
 	Name        string    `json:"name" db:"name"`
 	Version     string    `json:"version" db:"version"`
 	Flavour     string    `json:"flavour" db:"flavour"`
+	Runtime     string    `json:"runtime" db:"runtime"` // the version of Sluice that wrote it, and its modules
 	Schema      string    `json:"schema" db:"schema"`
 	InstalledAt time.Time `json:"installed_at" db:"installed_at"`
 }

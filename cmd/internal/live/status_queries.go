@@ -2,7 +2,7 @@ package live
 
 // In the queries of a status, %[1]s is the schema of the extension and %[2]s its internal schema.
 const (
-	extensionQuery = `select e.name, e.version, e.flavour, '' as schema, e.installed_at from %[1]s.pgt_extension e`
+	extensionQuery = `select e.name, e.version, e.flavour, %[1]s.runtime_version() as runtime, '' as schema, e.installed_at from %[1]s.pgt_extension e`
 
 	tasksQuery = `
 		select t.task, t.runs, t.last_error,

@@ -76,7 +76,7 @@ func TestTour(t *testing.T) {
 	for _, entry := range entries {
 		made = append(made, entry.Name())
 	}
-	if want := "docs extension extension.sql groups inboxes jobs outboxes rights.sql runtime sources stream_tables"; strings.Join(made, " ") != want {
+	if want := "docs extension.sql groups inboxes jobs outboxes rights.sql runtime sources stream_tables"; strings.Join(made, " ") != want {
 		t.Errorf("out/app has %v, not %s; %v", made, want, err)
 	}
 

@@ -128,7 +128,7 @@ func TestHooks(t *testing.T) {
 	entries := map[string]job{}
 	for _, h := range hooks {
 		entries[h.ID] = job{name: h.ID, steps: []string{h.Entry}}
-		if h.Language != "golang" || !regexp.MustCompile(h.Files).MatchString("specs/app/spec.yaml") || !regexp.MustCompile(h.Files).MatchString("out/app/app.control") {
+		if h.Language != "golang" || !regexp.MustCompile(h.Files).MatchString("specs/app/spec.yaml") || !regexp.MustCompile(h.Files).MatchString("out/app/inboxes/orders.sql") {
 			t.Errorf("hook %+v", h)
 		}
 	}
@@ -148,7 +148,7 @@ func TestHooks(t *testing.T) {
 	r.edit("specs/app/spec.yaml", "max_retries: 3", "max_retries: 4")
 	r.fails(check, nil)
 	r.passes(fix, nil)
-	if status := r.git("status", "--porcelain"); !strings.Contains(status, "out/app/extension/app--0.1.0.sql") {
+	if status := r.git("status", "--porcelain"); !strings.Contains(status, "out/app/inboxes/") {
 		t.Errorf("the hook changes %s", status)
 	}
 	r.passes(check, nil)
