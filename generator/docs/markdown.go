@@ -11,21 +11,25 @@ import (
 
 // markdown is a reference for people who read it where the code is.
 func (r reference) markdown() (string, error) {
-	return execute("reference.md.tmpl", r, func(id string) string { return "#" + id })
+	t, err := parse(func(id string) string { return "#" + id })
+	if err != nil {
+		return "", err
+	}
+	return execute(t, "reference.md.tmpl", r)
 }
 
-// execute runs a template. href is the address of an anchor, or empty where nothing leads there.
-func execute(name string, data any, href func(id string) string) (string, error) {
-	t, err := template.New("").Funcs(template.FuncMap{
+// parse reads the templates of Markdown. href is the address of an anchor, or empty where nothing leads there.
+func parse(href func(id string) string) (*template.Template, error) {
+	return template.New("").Funcs(template.FuncMap{
 		"inline": func(t text) string { return inline(t, false, href) },
 		"cell":   func(t text) string { return inline(t, true, href) },
 		"fence":  fence, "heading": heading, "escape": escape, "name": code,
 	}).ParseFS(templates.FS, "docs/*.md.tmpl")
-	if err != nil {
-		return "", err
-	}
+}
+
+func execute(t *template.Template, name string, data any) (string, error) {
 	var out bytes.Buffer
-	err = t.ExecuteTemplate(&out, name, data)
+	err := t.ExecuteTemplate(&out, name, data)
 	return strings.TrimSpace(out.String()) + "\n", err
 }
 
