@@ -82,7 +82,7 @@ func TestTLE(t *testing.T) {
 		t.Errorf("removed with its data: %v", err)
 	}
 
-	files, err := next.FilesOf([]string{spec.ArtifactTLE}, released)
+	files, err := next.FilesOf([]string{spec.ArtifactTLE}, next.Releasing(released))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,6 +103,7 @@ func TestRecipes(t *testing.T) {
 
 			r.sluice("release")
 			r.edit("specs/app/spec.yaml", "version: 0.1.0", "version: 0.2.0")
+			r.edit("specs/app/spec.yaml", "max_retries: 3", "max_retries: 4")
 			if out := r.fails(check, pgtest.DB(t)); !strings.Contains(out, "+++ generated/app/") {
 				t.Errorf("a stale out/ fails without the difference:\n%.2000s", out)
 			}
