@@ -98,6 +98,56 @@ func TestOneRuntime(t *testing.T) {
 	}
 }
 
+// TestMergesWithoutConflict adds things to a spec: no file changes but those of their own, so that branches that each add something merge, into what the
+// merged spec generates. A stream table that reads other columns of a table changes that table's file, too.
+func TestMergesWithoutConflict(t *testing.T) {
+	const base = `
+version: 1
+extension: {name: shop, version: 0.1.0}
+schema: [schema.sql]
+inboxes:
+  - {name: letters}
+outboxes:
+  - {name: events}
+consumer_groups:
+  - {name: shipping, outbox: events}
+stream_tables:
+  - {name: public.per_customer, query: "SELECT customer_id, count(*) AS n FROM orders GROUP BY customer_id"}
+  - {name: public.most, query: "SELECT max(n) AS n FROM public.per_customer"}
+`
+	const ddl = "create table orders (id bigint primary key, customer_id bigint, amount numeric);"
+	filesOf := func(text string) generator.Files {
+		files, err := installed.Over(t, text, ddl).FilesOf([]string{"jobs", "docs"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	before := filesOf(base)
+	for _, added := range []string{
+		"inboxes:\n  - {name: bills}\n  - {name: letters}", "outboxes:\n  - {name: accounts}\n  - {name: events}",
+		"consumer_groups:\n  - {name: a, outbox: events}\n  - {name: shipping, outbox: events}",
+		"stream_tables:\n  - {name: public.a, query: \"SELECT DISTINCT customer_id FROM orders\"}\n  - {name: public.per_customer,",
+		"stream_tables:\n  - {name: public.a, query: \"SELECT n FROM public.per_customer\"}\n  - {name: public.per_customer,",
+	} {
+		part, _, _ := strings.Cut(added, ":")
+		_, last, _ := strings.Cut(added, "\n")
+		last = last[strings.LastIndex(last, "\n")+1:]
+		after := filesOf(strings.Replace(base, part+":\n"+last, added, 1))
+		own := 0
+		for path, text := range after {
+			if was, there := before[path]; !there {
+				own++
+			} else if was != text {
+				golden.CompareText(t, path+", with "+added, text, was)
+			}
+		}
+		if own != 2 {
+			t.Errorf("%d files are new, not that of the object and its page: %s", own, added)
+		}
+	}
+}
+
 // portable is a path that every system has: in lower case but for what is encoded, and nothing hidden.
 var portable = regexp.MustCompile(`^odd(/([a-z0-9_]|%[0-9A-F]{2})([a-z0-9_.-]|%[0-9A-F]{2})*){1,2}$`)
 
