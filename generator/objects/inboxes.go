@@ -38,7 +38,7 @@ func (b *builder) inboxes(view render.Extension) {
 		b.add("wire/pgt_"+name+".sql", view)
 	}
 	for _, name := range []string{
-		"pgt_inbox_function", "inbox_is_my_partition", "pgt_inbox", "pgt_is_free", "pgt_processing_us", "pgt_processing_us_local", "pgt_count_attempt",
+		"pgt_inbox_function", "inbox_is_my_partition", "pgt_inbox", "pgt_is_free", "pgt_claim_state", "pgt_move_cursor", "pgt_claimed_part", "pgt_note_part", "pgt_processing_us", "pgt_processing_us_local", "pgt_count_attempt",
 		"pgt_inbox_rebuild", "pgt_inbox_changed", "pgt_inbox_row_changed", "pgt_inbox_settle", "pgt_inbox_drain", "pgt_inbox_tick", "pgt_inbox_retired",
 		"pgt_inbox_note_ids", "pgt_inbox_order_tick", "pgt_inbox_level_watermarks", "pgt_inbox_touched", "pgt_split_id", "pgt_id_time", "pgt_partitions",
 		"pgt_see_partitions", "pgt_most_of_errors", "pgt_require_table", "pgt_require_utc", "pgt_is_attached", "pgt_detach_table",
@@ -170,10 +170,10 @@ func (b *builder) window(i render.Inbox) {
 func (b *builder) inboxTriggers(i render.Inbox) {
 	b.add("inbox/updated_trigger.sql", i)
 	b.add("inbox/deleted_trigger.sql", i)
-	for _, template := range []string{"inserted_trigger", "moved_trigger", "truncated_trigger"} {
-		b.add("inbox/"+template+".sql", i, fires("always"))
-	}
+	b.add("inbox/truncated_trigger.sql", i, fires("always"))
 	b.add("inbox/applied_trigger.sql", i, fires("replica"))
+	b.add("inbox/inserted_trigger.sql", i, fires("always"))
+	b.add("inbox/moved_trigger.sql", i, fires("always"))
 }
 
 // ownTable adds the functions of an inbox over a table of the user's: those of its triggers, and those that create and drop them.

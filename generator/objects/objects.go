@@ -136,7 +136,7 @@ func (b *builder) interfaces(view render.Extension) {
 	if view.HasInboxes() {
 		for _, template := range []string{
 			"inbox_is_my_partition_of", "inbox_receive", "inbox_receive_many", "inbox_pending", "inbox_claim",
-			"pgt_refuse_id", "pgt_require_id", "pgt_refuse_message", "pgt_refuse_messages", "pgt_refuse_sequence", "pgt_require_messages", "pgt_is_leased", "pgt_require_marked", "inbox_mark_processed", "inbox_mark_processed_any", "inbox_mark_processed_many",
+			"pgt_refuse_id", "pgt_require_id", "pgt_refuse_message", "pgt_refuse_messages", "pgt_refuse_sequence", "pgt_given", "pgt_require_messages", "pgt_is_leased", "pgt_may_mark", "pgt_require_marked", "inbox_mark_processed", "inbox_mark_processed_any", "inbox_mark_processed_many",
 			"inbox_mark_failed", "inbox_mark_failed_any", "inbox_mark_failed_many",
 			"pgt_lease", "pgt_lease_attempts", "pgt_end_leases", "inbox_claim_lease", "pgt_move_leases", "inbox_extend", "inbox_release",
 			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of", "inbox_ordering_gaps",

@@ -100,7 +100,7 @@ func insertedIf(what string) string { return "/*~=" + what + "~*/" }
 
 // OrDelayed is the condition that a new message is delayed, behind others; empty if none is.
 func (i Inbox) OrDelayed() string {
-	text := fmt.Sprintf("\n        or new.%s is not null", i.Columns.AvailableAt)
+	text := fmt.Sprintf(" or new.%s is not null", i.Columns.AvailableAt)
 	switch {
 	case i.Retry == nil:
 		return ""

@@ -119,9 +119,6 @@ func (i Inbox) IsDead(a string) string {
 	return fmt.Sprintf("%[1]s.processed_at is null and %[1]s.retry_count >= %[2]d", a, i.MaxRetries)
 }
 
-// Micros is a timestamp as microseconds since 1970.
-func (i Inbox) Micros(timestamp string) string { return micros(timestamp) }
-
 // Shown lists the columns of row a of Rows that users see, under the names that they have in the table.
 func (i Inbox) Shown(a string) string {
 	switch {

@@ -9,7 +9,7 @@ import (
 )
 
 // OwnFunctions are what functions of an inbox do, beside claiming, for those that users call. Their names are made from that of the inbox.
-var OwnFunctions = []string{"receive", "receive_many", "pending", "mark_processed", "mark_processed_many", "mark_failed", "lease"}
+var OwnFunctions = []string{"receive", "receive_many", "pending", "mark_processed", "mark_failed", "lease"}
 
 // Fn names a function of the inbox by what it does, as the functions that users call know it.
 func (i Inbox) Fn(does string) Name { return i.Fns[does] }

@@ -91,10 +91,6 @@ func (n Name) Plain() string { return sqltext.Dotted(n.Schema, n.Name) }
 // Regclass returns a constant that names the relation, resolved when the statement is planned.
 func (n Name) Regclass() string { return sqltext.Literal(n.String()) + "::regclass" }
 
-func micros(timestamp string) string {
-	return fmt.Sprintf("greatest(0, extract(epoch from %s) * 1000000)::bigint", timestamp)
-}
-
 func glob(pattern string) []string {
 	paths, err := fs.Glob(templates.FS, pattern)
 	if err != nil {

@@ -4,10 +4,9 @@
 create sequence pgtrickle_internal.payments_attempts_0 minvalue 0 start 0;
 create sequence pgtrickle_internal.payments_attempts_1 minvalue 0 start 0;
 
--- Messages of inbox payments: received once by event_id, pending until processed.
---
+-- Messages of inbox payments: received once by event_id, pending until processed. Ids are compared byte by byte.
 -- Half of each page stays free, and no index names processed_at, error or retry_count: marking a message is a HOT update in its page, which
--- keeps claims cheap. Ids are compared byte by byte.
+-- keeps claims cheap.
 create table pgtrickle.payments (
     event_id     text        collate "C" primary key,
     event_type   text        not null,
@@ -29,34 +28,35 @@ create table pgtrickle.payments (
     autovacuum_analyze_scale_factor = 0.05
 );
 comment on table pgtrickle.payments is 'Messages of inbox payments. (Sluice: shop in pgtrickle)';
-
--- The processing order of inbox payments.
 create index payments_order on pgtrickle.payments (received_at, event_id);
 
 -- Where the next claim of inbox payments starts, a hint that all workers see at once: received_at in microseconds since 1970.
 create sequence pgtrickle_internal.payments_claim_cursor minvalue 0 start 0;
 
--- What inbox payments receives before this moment is late, which writers see whatever their snapshot: in whole seconds since 1970.
+-- What inbox payments receives before this moment is late: in whole seconds since 1970. All who insert read it, whatever their snapshot.
 create sequence pgtrickle_internal.payments_high_watermark minvalue 0 start 0;
 
--- Keeps all that is derived from inbox payments exact under update, merge and on conflict do update.
-create trigger sluice_updated after update on pgtrickle.payments
-    referencing old table as old_rows new table as new_rows
+-- Keep all that is derived from inbox payments exact: under update, merge and on conflict do update; delete; truncate; and logical
+-- replication, which fires no statement trigger.
+create trigger sluice_updated after update on pgtrickle.payments referencing old table as old_rows new table as new_rows
+    for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments');
+create trigger sluice_deleted after delete on pgtrickle.payments referencing old table as old_rows
     for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments');
 
--- Keeps all that is derived from inbox payments exact under delete.
-create trigger sluice_deleted after delete on pgtrickle.payments
-    referencing old table as old_rows
+create trigger sluice_truncated after truncate on pgtrickle.payments
     for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments');
+alter table pgtrickle.payments enable always trigger sluice_truncated;
 
--- Takes in messages that are not simply new. Others cost this condition alone, which is parsed for each statement: a term is 4 % of an
--- insert.
+create trigger sluice_applied after update or delete on pgtrickle.payments
+    for each row execute function pgtrickle_internal.pgt_inbox_row_changed('payments');
+alter table pgtrickle.payments enable replica trigger sluice_applied;
+
+-- Takes in messages that are not simply new. Others cost this condition alone, parsed for each statement: a term is 4 % of an insert.
 create trigger sluice_inserted after insert on pgtrickle.payments
-    for each row
-    when ((new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle_internal.payments_high_watermark'::regclass))) is not true
-        or new.processed_at is not null
-        or new.retry_count::boolean
-        or new.available_at is not null)
+    for each row when (
+        (new.received_at >= to_timestamp(pg_sequence_last_value('pgtrickle_internal.payments_high_watermark'::regclass))) is not true
+        or new.processed_at is not null or new.retry_count::boolean or new.available_at is not null
+    )
     execute function pgtrickle_internal.pgt_inbox_row_changed('payments', 'pgtrickle_internal.payments_high_watermark');
 alter table pgtrickle.payments enable always trigger sluice_inserted;
 
@@ -66,27 +66,13 @@ create trigger sluice_moved after update of event_type, received_at on pgtrickle
     execute function pgtrickle_internal.pgt_inbox_row_changed('payments', 'moved');
 alter table pgtrickle.payments enable always trigger sluice_moved;
 
--- Keeps all that is derived from inbox payments exact under truncate.
-create trigger sluice_truncated after truncate on pgtrickle.payments
-    for each statement execute function pgtrickle_internal.pgt_inbox_changed('payments');
-alter table pgtrickle.payments enable always trigger sluice_truncated;
-
--- Keeps all that is derived from inbox payments exact under logical replication, which fires no statement trigger.
-create trigger sluice_applied after update or delete on pgtrickle.payments
-    for each row execute function pgtrickle_internal.pgt_inbox_row_changed('payments');
-alter table pgtrickle.payments enable replica trigger sluice_applied;
-
 -- Claims pending messages of inbox payments: those of the retry queue that are due first, then in processing order.
--- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; writes pgt_inbox_claims; moves
--- pgtrickle_internal.payments_claim_cursor.
---
 -- A claim is a row lock and nothing else: it ends with the caller's transaction. The cursor only says where to start looking; messages
 -- behind it are found through the retry queue or, when a claim comes out short, by looking back.
+-- Reads and locks pgtrickle.payments; reads pgt_inbox_retry_queue, pgt_inbox_progress; writes pgt_inbox_claims; moves its cursor.
 create function pgtrickle_internal.payments_claim(p_limit integer, p_worker_id integer, p_total_workers integer)
-    returns table (
-        event_id text, event_type text, source text, aggregate_id text, payload jsonb,
-        received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
-    )
+    returns table (event_id text, event_type text, source text, aggregate_id text, payload jsonb, received_at timestamptz,
+        retry_count integer, trace_id text, sequence text, priority integer)
     language plpgsql
     set search_path = pg_catalog, pg_temp
     -- Queue tables have useless statistics: pin the one plan that is right.
@@ -107,16 +93,15 @@ declare
     v_from_at timestamptz;
     v_from_id text := '';
     v_to_at   timestamptz := timestamptz 'infinity';
-    v_part    jsonb; -- of a claim for a part of the aggregates: where the last one of this session ended
+    v_part    jsonb; -- of a claim for a part of the aggregates, which has no cursor: see pgt_note_part
     v_locker  xid; -- of the row that was claimed last: which transaction had locked it before
     v_died    boolean;
     v_count   integer := 0;
 begin
     -- Everything a claim must know, in one query.
-    select k.is_paused, k.has_retries, k.is_alone, k.low_watermark, k.cursor_at, m.last_at, m.last_id,
+    select k.is_paused, k.has_retries, k.is_alone, k.low_watermark, k.cursor_at, k.last_at, k.last_id,
            exists (
-               select
-               from (
+               select from (
                    select i.received_at, i.event_id, i.processed_at, i.retry_count, i.xmin, i.xmax, i.available_at
                    from pgtrickle.payments i
                    where i.received_at >= k.low_watermark and i.received_at <= k.cursor_at
@@ -126,31 +111,18 @@ begin
                where (i.received_at < k.cursor_at or i.xmax not in ('0'::xid, i.xmin)) -- of those at the cursor only what was claimed
                  and i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
                  and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
-                 and (
-                     select true
-                     from pgtrickle_internal.pgt_inbox_retry_queue q
-                     where q.inbox_name = 'payments' and q.received_at = i.received_at and q.event_id = i.event_id
-                 ) is null
+                 and (select true from pgtrickle_internal.pgt_inbox_retry_queue q
+                     where q.inbox_name = 'payments' and q.received_at = i.received_at and q.event_id = i.event_id) is null
            ) as is_given_back
     into v_at
     from (
-        select exists (select from pgtrickle_internal.pgt_inbox_claims p where p.inbox_name = 'payments' and p.no = 0) as is_paused,
-               exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = 'payments') as has_retries,
-               -- In the second half of its attempts a message is claimed alone, which distinguishes the one that kills its worker from
-               -- those claimed together with it.
+        select s.*, timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at,
+               -- In the second half of its attempts a message is claimed alone, which distinguishes the one that kills its worker.
                greatest((select a.last_value & 1023 from pgtrickle_internal.payments_attempts_0 a),
-                   (select a.last_value & 1023 from pgtrickle_internal.payments_attempts_1 a)) >= 9
-                   as is_alone,
-               coalesce((
-                   select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc
-                       limit 1
-               ), '-infinity') as low_watermark,
-               timestamptz 'epoch' + c.last_value * interval '1 microsecond' as cursor_at
+                   (select a.last_value & 1023 from pgtrickle_internal.payments_attempts_1 a)) >= 9 as is_alone
         from pgtrickle_internal.payments_claim_cursor c
-    ) k
-    left join (
-        select l.last_at, l.last_id from pgtrickle_internal.pgt_inbox_claims l where l.inbox_name = 'payments' order by l.no desc limit 1
-    ) m on true;
+        cross join pgtrickle_internal.pgt_claim_state('payments') s
+    ) k;
     if v_at.is_paused then
         return;
     elsif v_at.is_alone and (v_at.has_retries or v_at.is_given_back or p_total_workers is not null) then
@@ -172,10 +144,8 @@ begin
             limit p_limit
             for update of i skip locked
         loop
-            if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker);
-                continue when v_died;
-            end if;
+            v_died := v_count = 0 and v_locker <> '0'::xid and not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker);
+            continue when v_died;
             v_count := v_count + 1;
             return next;
         end loop;
@@ -188,12 +158,7 @@ begin
     -- there, so that the oldest come first.
     v_from_at := v_at.cursor_at;
     if p_total_workers is not null then
-        -- A part of the aggregates has no cursor. Reading past what slower workers have left can take long (0.3 s for 300,000 messages);
-        -- then this session starts where its last claim for the part ended, and at the low watermark a sixteenth of the time.
-        select p.part into v_part
-        from (select nullif(current_setting('pg_trickle.claimed', true), '')::jsonb as part) p
-        where p.part @> jsonb_build_object('inbox', 'payments', 'worker', p_worker_id, 'of', p_total_workers)
-          and (p.part ->> 'look_at')::timestamptz > v_now;
+        v_part := pgtrickle_internal.pgt_claimed_part('payments', p_worker_id, p_total_workers, v_now);
         v_from_at := greatest(v_at.low_watermark, (v_part ->> 'at')::timestamptz);
     elsif v_from_at < v_at.low_watermark or v_at.is_given_back then
         v_from_at := v_at.low_watermark;
@@ -209,28 +174,20 @@ begin
             where (i.received_at, i.event_id) >= (v_from_at, v_from_id) and i.received_at <= v_to_at
               and i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= v_now)
               and pgtrickle_internal.pgt_is_free(i.xmax, v_next, v_base, v_own)
-              and (not v_at.has_retries or (
-                  select true
-                  from pgtrickle_internal.pgt_inbox_retry_queue q
-                  where q.inbox_name = 'payments' and q.received_at = i.received_at and q.event_id = i.event_id
-              ) is null)
+              and (not v_at.has_retries or (select true from pgtrickle_internal.pgt_inbox_retry_queue q
+                  where q.inbox_name = 'payments' and q.received_at = i.received_at and q.event_id = i.event_id) is null)
               and (p_total_workers is null or pgtrickle.inbox_is_my_partition(i.aggregate_id, p_worker_id, p_total_workers))
             order by i.received_at, i.event_id
             limit p_limit - v_count
             for update of i skip locked
         loop
-            if v_count = 0 and v_locker <> '0'::xid then
-                v_died := not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker);
-                continue when v_died;
-            end if;
+            v_died := v_count = 0 and v_locker <> '0'::xid and not pgtrickle_internal.pgt_count_attempt('payments', event_id, v_locker);
+            continue when v_died;
             v_count := v_count + 1;
             return next;
         end loop;
         if found and v_pass = 1 and p_total_workers is null then
-            -- Never back: a worker that took long must not send others over all that was claimed meanwhile.
-            perform setval('pgtrickle_internal.payments_claim_cursor'::regclass,
-                greatest(c.last_value, greatest(0, extract(epoch from least(received_at, v_now)) * 1000000)::bigint))
-            from pgtrickle_internal.payments_claim_cursor c;
+            perform pgtrickle_internal.pgt_move_cursor('pgtrickle_internal.payments_claim_cursor'::regclass, least(received_at, v_now));
             -- The cursor cannot tell messages of one moment from each other.
             if received_at = v_from_at then
                 insert into pgtrickle_internal.pgt_inbox_claims (inbox_name, last_at, last_id) values ('payments', received_at, event_id);
@@ -238,11 +195,8 @@ begin
         end if;
 
         if p_total_workers is not null then
-            perform set_config('pg_trickle.claimed', jsonb_build_object( -- which a rollback takes back
-                'inbox', 'payments', 'worker', p_worker_id, 'of', p_total_workers,
-                'at', case when v_count < p_limit then greatest(v_from_at, v_now - interval '1 second') else received_at end,
-                'look_at', coalesce((v_part ->> 'look_at')::timestamptz, v_now + 17 * (clock_timestamp() - v_now) - interval '160 ms')
-            )::text, false);
+            perform pgtrickle_internal.pgt_note_part('payments', p_worker_id, p_total_workers, v_part, v_now,
+                case when v_count < p_limit then greatest(v_from_at, v_now - interval '1 second') else received_at end);
             exit;
         end if;
 
@@ -253,9 +207,7 @@ begin
         v_to_at := v_from_at;
         v_from_at := v_at.low_watermark;
         v_from_id := '';
-        if v_at.is_alone then
-            p_limit := least(p_limit, greatest(v_count, 1));
-        end if;
+        p_limit := case when v_at.is_alone then least(p_limit, greatest(v_count, 1)) else p_limit end;
     end loop;
 
     -- There may be others behind one that has become a dead letter.
@@ -266,7 +218,6 @@ end;
 $function$;
 
 -- Pending messages of inbox payments: not processed, not dead, and due.
---
 -- Conditions stand in a CASE, which hides them from statistics: by those of a minute ago nothing is pending, and plans would sort all.
 create view pgtrickle.payments_pending as
 (
@@ -278,11 +229,8 @@ create view pgtrickle.payments_pending as
         select p.low_watermark from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc limit 1
     ), '-infinity')
       and case when i.processed_at is null and i.retry_count < 3 and (i.available_at is null or i.available_at <= now()) then true end
-      and not exists (
-          select
-          from pgtrickle_internal.pgt_inbox_retry_queue q
-          where q.inbox_name = 'payments' and q.received_at = i.received_at and q.event_id = i.event_id
-      )
+      and not exists (select from pgtrickle_internal.pgt_inbox_retry_queue q
+          where q.inbox_name = 'payments' and q.received_at = i.received_at and q.event_id = i.event_id)
     order by i.received_at, i.event_id
     limit (select null::bigint)
 )
@@ -331,13 +279,7 @@ begin
     perform pgtrickle_internal.pgt_require_messages(p_inbox, p_messages, null, false, true, false);
     return query
     with
-    given as materialized (
-        select e.no, m.*
-        from jsonb_array_elements(p_messages) with ordinality e (message, no)
-        cross join lateral jsonb_to_record(e.message) m (
-            event_id text, event_type text, payload jsonb, source text, aggregate_id text, trace_id text, available_at timestamptz
-        )
-    ),
+    given as materialized (select * from pgtrickle_internal.pgt_given(p_messages)),
     stored as (
         insert into pgtrickle.payments as i (event_id, event_type, payload, source, aggregate_id, trace_id, available_at)
         select g.event_id, g.event_type, coalesce(g.payload, 'null'), g.source, g.aggregate_id, g.trace_id, g.available_at
@@ -347,10 +289,7 @@ begin
         returning i.event_id
     ),
     counted as (
-        insert into pgtrickle_internal.pgt_inbox_duplicates (inbox_name)
-        select p_inbox
-        from given g
-        offset (select count(*) from stored s)
+        insert into pgtrickle_internal.pgt_inbox_duplicates (inbox_name) select p_inbox from given g offset (select count(*) from stored s)
     )
     select g.event_id, s.event_id is not null and row_number() over (partition by g.event_id order by g.no) = 1
     from given g
@@ -361,10 +300,8 @@ $function$;
 
 -- Pending messages of inbox payments, for inbox_pending, which sets the planner.
 create function pgtrickle_internal.payments_pending(p_inbox text, p_limit integer)
-    returns table (
-        event_id text, event_type text, source text, aggregate_id text, payload jsonb,
-        received_at timestamptz, retry_count integer, trace_id text, sequence text, priority integer
-    )
+    returns table (event_id text, event_type text, source text, aggregate_id text, payload jsonb, received_at timestamptz,
+        retry_count integer, trace_id text, sequence text, priority integer)
     language plpgsql
     stable
     set search_path = pg_catalog, pg_temp
@@ -380,45 +317,9 @@ begin
 end;
 $function$;
 
--- Marks a message of inbox payments as processed, for inbox_mark_processed. By clock_timestamp(), as it may have arrived after this
--- transaction began.
-create function pgtrickle_internal.payments_mark_processed(p_inbox text, p_event_id text, p_lease_id bigint)
-    returns boolean
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_marked boolean;
-begin
-    update pgtrickle.payments i
-    set processed_at = clock_timestamp()
-    where i.event_id = p_event_id and i.processed_at is null
-      and (p_lease_id is null or i.available_at = any (array(
-          select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.lease_id = p_lease_id
-      )))
-      and (p_lease_id is not null or (i.available_at > clock_timestamp()) is not true or not
-          pgtrickle_internal.pgt_is_leased(p_inbox, i.available_at));
-    v_marked := found;
-    if p_lease_id is not null then
-        delete from pgtrickle_internal.pgt_inbox_leases l
-        where l.inbox_name = p_inbox and l.lease_id = p_lease_id
-          and case when l.event_ids = array[p_event_id] then true else (
-              select true
-              from generate_series(cardinality(l.event_ids), 1, -1) g (no)
-              join pgtrickle.payments i on i.event_id = any (array[l.event_ids[g.no]])
-              where i.available_at = l.until and i.processed_at is null
-              limit 1
-          ) is null end;
-    end if;
-    if not v_marked then
-        perform pgtrickle_internal.pgt_require_marked(p_inbox, array[p_event_id], p_lease_id, 0);
-    end if;
-    return v_marked;
-end;
-$function$;
-
--- Marks messages of inbox payments as processed, for inbox_mark_processed.
-create function pgtrickle_internal.payments_mark_processed_many(p_inbox text, p_event_ids text[], p_lease_id bigint)
+-- Marks messages of inbox payments as processed, for inbox_mark_processed. By clock_timestamp(), as they may have arrived after this
+-- transaction began. One message has a statement of its own, whose plan sessions keep.
+create function pgtrickle_internal.payments_mark_processed(p_inbox text, p_event_ids text[], p_lease_id bigint)
     returns bigint
     language plpgsql
     set search_path = pg_catalog, pg_temp
@@ -426,36 +327,35 @@ as $function$
 declare
     v_count bigint;
 begin
-    update pgtrickle.payments i
-    set processed_at = clock_timestamp()
-    where i.event_id = any (p_event_ids) and i.processed_at is null
-      and (p_lease_id is null or i.available_at = any (array(
-          select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.lease_id = p_lease_id
-      )))
-      and (p_lease_id is not null or (i.available_at > clock_timestamp()) is not true or not
-          pgtrickle_internal.pgt_is_leased(p_inbox, i.available_at));
+    if cardinality(p_event_ids) = 1 then
+        update pgtrickle.payments i set processed_at = clock_timestamp()
+        where i.event_id = p_event_ids[1] and i.processed_at is null
+          and pgtrickle_internal.pgt_may_mark(p_inbox, i.available_at, p_lease_id, array(select l.until
+              from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.lease_id = p_lease_id));
+    else
+        update pgtrickle.payments i set processed_at = clock_timestamp()
+        where i.event_id = any (p_event_ids) and i.processed_at is null
+          and pgtrickle_internal.pgt_may_mark(p_inbox, i.available_at, p_lease_id, array(select l.until
+              from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.lease_id = p_lease_id));
+    end if;
     get diagnostics v_count = row_count;
     if p_lease_id is not null then
         delete from pgtrickle_internal.pgt_inbox_leases l
-        where l.inbox_name = p_inbox and l.lease_id = p_lease_id
-          and case when l.event_ids = p_event_ids then true else (
-              select true
-              from generate_series(cardinality(l.event_ids), 1, -1) g (no)
-              join pgtrickle.payments i on i.event_id = any (array[l.event_ids[g.no]])
-              where i.available_at = l.until and i.processed_at is null
-              limit 1
-          ) is null end;
+        where l.inbox_name = p_inbox and l.lease_id = p_lease_id and case when l.event_ids = p_event_ids then true else (
+            select true from generate_series(cardinality(l.event_ids), 1, -1) g (no)
+            join pgtrickle.payments i on i.event_id = any (array[l.event_ids[g.no]]) and i.available_at = l.until
+            where i.processed_at is null limit 1
+        ) is null end;
     end if;
     if v_count < cardinality(p_event_ids) then
-        perform pgtrickle_internal.pgt_require_marked(p_inbox, array_remove(p_event_ids, null), p_lease_id, v_count);
+        perform pgtrickle_internal.pgt_require_marked(p_inbox, p_event_ids, p_lease_id, v_count);
     end if;
     return v_count;
 end;
 $function$;
 
--- Counts a failure of a message of inbox payments, for inbox_mark_failed.
---
--- Never waits, but for a lease that runs: after a rollback another worker may have claimed the message, and then decides on it.
+-- Counts a failure of a message of inbox payments, for inbox_mark_failed. It waits for nothing but a lease that runs: after a rollback
+-- another worker may have claimed the message, and then decides on it.
 create function pgtrickle_internal.payments_mark_failed(p_inbox text, p_event_id text, p_error text, p_lease_id bigint)
     returns integer
     language plpgsql
@@ -475,11 +375,8 @@ begin
         select i.event_id
         from pgtrickle.payments i
         where i.event_id = p_event_id and i.processed_at is null
-          and (p_lease_id is null or i.available_at = any (array(
-              select l.until from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.lease_id = p_lease_id
-          )))
-          and (p_lease_id is not null or (i.available_at > clock_timestamp()) is not true or not
-              pgtrickle_internal.pgt_is_leased(p_inbox, i.available_at))
+          and pgtrickle_internal.pgt_may_mark(p_inbox, i.available_at, p_lease_id, array(select l.until
+              from pgtrickle_internal.pgt_inbox_leases l where l.inbox_name = p_inbox and l.lease_id = p_lease_id))
         for no key update skip locked
     )
     returning i.retry_count into v_failures;
@@ -493,28 +390,18 @@ begin
 end;
 $function$;
 
--- Leases messages of inbox payments, for inbox_claim_lease: a row for those of as many attempts, which the usual ones, never delayed, are
--- all.
+-- Leases messages of inbox payments, for inbox_claim_lease: a row for those of as many attempts, as a rule one.
 create function pgtrickle_internal.payments_lease(p_inbox text, p_event_ids text[], p_lease_id bigint, p_until timestamptz)
     returns void
     language plpgsql
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
+    v_waited   boolean := exists (select from pgtrickle.payments i where i.event_id = any (p_event_ids) and i.available_at is not null);
     v_attempts integer;
     v_leased   text[];
 begin
-    for v_attempts, v_leased in
-        select a.*
-        from (
-            select exists (select from pgtrickle.payments i where i.event_id = any (p_event_ids) and i.available_at is not null) as waited
-        ) w
-        cross join lateral (
-            select 1, p_event_ids where not w.waited
-            union all
-            select * from pgtrickle_internal.pgt_lease_attempts(p_inbox, p_event_ids) where w.waited
-        ) a
-    loop
+    for v_attempts, v_leased in select * from pgtrickle_internal.pgt_lease_attempts(p_inbox, p_event_ids, v_waited) loop
         p_until := pgtrickle_internal.pgt_lease(p_inbox, v_leased, p_lease_id, p_until, v_attempts);
         update pgtrickle.payments i set available_at = p_until where i.event_id = any (v_leased);
     end loop;
@@ -529,9 +416,8 @@ from pgtrickle_internal.pgt_inbox_dead d
 join pgtrickle.payments i on i.event_id = d.event_id
 where d.inbox_name = 'payments' and i.processed_at is null and i.retry_count >= 3
   -- A restored message may be listed twice until after_restore() has run.
-  and (d.alerted or not exists (
-      select from pgtrickle_internal.pgt_inbox_dead a where a.inbox_name = 'payments' and a.alerted and a.event_id = d.event_id
-  ));
+  and (d.alerted or not exists (select from pgtrickle_internal.pgt_inbox_dead a
+      where a.inbox_name = 'payments' and a.alerted and a.event_id = d.event_id));
 comment on view pgtrickle.payments_dlq is 'Dead letters of inbox payments. (Sluice: shop in pgtrickle)';
 
 -- Exact statistics of inbox payments per event type, which survive retention.
@@ -544,8 +430,7 @@ select c.event_type,
 from (
     select coalesce(max(n.counted_at), '-infinity') as counted_at, coalesce(max(n.folded_no), 0) as folded_no
     from (
-        select p.counted_at, p.folded_no from pgtrickle_internal.pgt_inbox_progress p where p.inbox_name = 'payments' order by p.no desc
-            limit 1
+        select counted_at, folded_no from pgtrickle_internal.pgt_inbox_progress where inbox_name = 'payments' order by no desc limit 1
     ) n
 ) p
 cross join lateral (
@@ -555,22 +440,19 @@ cross join lateral (
     where d.inbox_name = 'payments' and d.no > p.folded_no and d.event_type is not null
     union all
     -- What came in during the last second or two. Sorted, and with a limit that is none: so the planner takes the index.
-    select i.event_type, 1, 0, 0, 0
-    from (
-        select i.event_type
+    (
+        select i.event_type, 1, 0, 0, 0
         from pgtrickle.payments i
         where i.received_at >= p.counted_at
         order by i.received_at, i.event_id
         limit (select null::bigint)
-    ) i
+    )
 ) c
 group by c.event_type
 having sum(c.received) <> 0 or sum(c.processed) <> 0 or sum(c.dead_letter) <> 0;
 comment on view pgtrickle.payments_stats is
     'Exact statistics of inbox payments per event type, which survive retention. (Sluice: shop in pgtrickle)';
 select setval('pgtrickle_internal.payments_high_watermark'::regclass, 0);
-
--- Each session that inserts reads it in the condition of a trigger.
 grant select on sequence pgtrickle_internal.payments_high_watermark to public;
 
 insert into pgtrickle.pgt_inbox_config (
