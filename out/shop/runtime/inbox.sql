@@ -2503,8 +2503,9 @@ as $function$
     select e.no, m.*
     from pg_catalog.jsonb_array_elements(p_messages) with ordinality e (message, no)
     cross join lateral pg_catalog.jsonb_to_record(e.message) m (
-        event_id text, event_type text, payload jsonb, source text, aggregate_id text, trace_id text, available_at timestamptz,
-        sequence text, priority integer
+        event_id pg_catalog.text, event_type pg_catalog.text, payload pg_catalog.jsonb, source pg_catalog.text, aggregate_id
+            pg_catalog.text,
+        trace_id pg_catalog.text, available_at pg_catalog.timestamptz, sequence pg_catalog.text, priority integer
     )
 $function$;
 
@@ -2924,7 +2925,7 @@ begin
         execute format('update %s i set available_at = $1 where i.event_id = any ($2)', v_rows) using v_to, v_held;
     else
         for v_attempts, v_moved in
-            select a.attempts, a.event_ids from pgtrickle_internal.pgt_lease_attempts(p_inbox, v_held) a
+            select a.attempts, a.event_ids from pgtrickle_internal.pgt_lease_attempts(p_inbox, v_held, true) a
         loop
             v_to := pgtrickle_internal.pgt_lease(p_inbox, v_moved, p_lease_id, v_to, greatest(v_attempts - 1, 1));
             execute format('update %s i set available_at = $1 where i.event_id = any ($2)', v_rows) using v_to, v_moved;
