@@ -2823,15 +2823,19 @@ begin
         select w.group_no, w.group_name, w.outbox_name, o.idle_policy, s.lag_rows, i.idle
         from pgtrickle.pgt_consumer_groups w
         join pgtrickle_internal.pgt_outboxes o on o.outbox_name = w.outbox_name
-        cross join lateral pgtrickle_internal.pgt_group_state(w) s
         cross join lateral (select clock_timestamp() - coalesce(o.idle_after, v_stale) as since) t
         cross join lateral (
-            select w.paused_at is null and s.lag_rows > 0 and greatest(w.created_at, w.resumed_at) < t.since
+            select w.paused_at is null and greatest(w.created_at, w.resumed_at) < t.since
                and not exists (
                    select
                    from pgtrickle_internal.pgt_consumers c
                    where c.group_no = w.group_no and greatest(c.heartbeat_at, c.registered_at) > t.since
-               )
+               ) as is_quiet
+            offset 0
+        ) q
+        left join lateral (select s.* from pgtrickle_internal.pgt_group_state(w) s where q.is_quiet offset 0) s on true -- it costs most
+        cross join lateral (
+            select q.is_quiet and s.lag_rows > 0
                and not exists (
                    select
                    from pgtrickle_internal.pgt_lease_log l
@@ -3067,13 +3071,13 @@ begin
         end;
     end if;
     call pgtrickle_internal.pgt_commit(p_commits);
-    v_batch := greatest(1, (select s.value from pgtrickle_internal.pgt_setting('outbox_drain_batch_size') s)::integer);
     v_interval := pg_catalog.make_interval(secs =>
         (select s.value from pgtrickle_internal.pgt_setting('outbox_drain_interval_seconds') s)::double precision);
     foreach v_name in array array(select o.outbox_name from pgtrickle_internal.pgt_outboxes o order by o.outbox_name collate
         pg_catalog."C") loop
         v_task := pg_catalog.concat('retention of outbox ', v_name);
         if pgtrickle_internal.pgt_take_task(v_task, v_interval) then
+            v_batch := greatest(1, (select s.value from pgtrickle_internal.pgt_setting('outbox_drain_batch_size') s)::integer);
             for v_round in 1..v_rounds loop
                 call pgtrickle_internal.pgt_commit(p_commits);
                 begin

@@ -112,7 +112,8 @@ begin
     left join lateral substring(
         current_setting('pg_trickle.' || d.name, true) from case when d.at_least is null then '^(?:on|off)$' else '^[0-9]{1,9}$' end
     ) x (value) on d.in_session
-    where d.module = any (pgtrickle_internal.pgt_modules()) and (p_name is null or d.name = p_name);
+    where d.module = any ((select m.value from pgtrickle_internal.pgt_spec m where m.name = 'modules')::text[])
+      and (p_name is null or d.name = p_name);
 end;
 $function$;
 
@@ -448,6 +449,7 @@ create function pgtrickle_internal.pgt_take_task(p_task text, p_every interval, 
     returns boolean
     language plpgsql
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan -- or it is planned each time
 as $function$
 begin
     update pgtrickle_internal.pgt_tasks t

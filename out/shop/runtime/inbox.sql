@@ -671,9 +671,13 @@ create function pgtrickle_internal.pgt_alert_quarantined(p_inbox text)
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_most  bigint := (select s.value from pgtrickle_internal.pgt_setting('inbox_dlq_alert_max_per_refresh') s)::bigint;
+    v_most  bigint;
     v_count bigint;
 begin
+    if not exists (select from pgtrickle.pgt_inbox_quarantine n where n.inbox_name = p_inbox and not n.alerted) then
+        return;
+    end if;
+    v_most := (select s.value from pgtrickle_internal.pgt_setting('inbox_dlq_alert_max_per_refresh') s)::bigint;
     with
     seen as (
         update pgtrickle.pgt_inbox_quarantine q
@@ -1552,6 +1556,7 @@ declare
     v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_table   regclass := format('%I.%I', v_inbox.rows_schema, v_inbox.rows_table)::regclass;
     v_due     timestamptz;
+    v_now     timestamptz;
     v_slot    record;
     v_at      record;
     v_counted bigint;
@@ -1579,27 +1584,30 @@ begin
 
         -- Claims read the queue from the first entry that is due, so those of messages that are no longer pending, which a worker had
         -- before they were listed, would halve their speed. An entry that was changed meanwhile has another xmin, and stays.
-        execute format($sql$
-            delete from pgtrickle_internal.pgt_inbox_retry_queue q
-            using (
-                select q.*
-                from (
-                    select q.received_at, q.event_id, q.xmin as version
-                    from pgtrickle_internal.pgt_inbox_retry_queue q
-                    where q.inbox_name = $1 and q.due_at <= $2
-                    order by q.due_at, q.event_id
-                    limit 1000
-                ) q
-                where (
-                    select true from %s i
-                    where i.event_id = any (array[q.event_id]) and case when i.received_at = q.received_at then true end
-                      and i.processed_at is null and i.retry_count < $3
-                    limit 1
-                ) is null
-            ) i
-            where q.inbox_name = $1 and q.received_at = i.received_at and q.event_id = i.event_id and q.xmin = i.version
-            $sql$, v_table)
-        using p_inbox, clock_timestamp(), v_inbox.max_retries;
+        v_now := clock_timestamp();
+        if exists (select from pgtrickle_internal.pgt_inbox_retry_queue q where q.inbox_name = p_inbox and q.due_at <= v_now) then
+            execute format($sql$
+                delete from pgtrickle_internal.pgt_inbox_retry_queue q
+                using (
+                    select q.*
+                    from (
+                        select q.received_at, q.event_id, q.xmin as version
+                        from pgtrickle_internal.pgt_inbox_retry_queue q
+                        where q.inbox_name = $1 and q.due_at <= $2
+                        order by q.due_at, q.event_id
+                        limit 1000
+                    ) q
+                    where (
+                        select true from %s i
+                        where i.event_id = any (array[q.event_id]) and case when i.received_at = q.received_at then true end
+                          and i.processed_at is null and i.retry_count < $3
+                        limit 1
+                    ) is null
+                ) i
+                where q.inbox_name = $1 and q.received_at = i.received_at and q.event_id = i.event_id and q.xmin = i.version
+                $sql$, v_table)
+            using p_inbox, v_now, v_inbox.max_retries;
+        end if;
 
         -- Messages that had all their attempts are dead letters, also where the claim that found this was rolled back. Each is looked for
         -- once, as another attempt says. If the claim was not rolled back, this version of its row is no more. A sequence is free again
@@ -1860,12 +1868,14 @@ declare
     v_inbox   record := pgtrickle_internal.pgt_inbox(p_inbox);
     v_order   record;
     v_now     timestamptz := now(); -- so that no message is looked at twice in a transaction
+    v_is_due  boolean;
+    v_gap_at  timestamptz; -- of the latest that is alerted
 begin
     select o.* into v_order from pgtrickle.pgt_inbox_ordering_config o where o.inbox_name = p_inbox;
     if not found then
         return;
     end if;
-    -- planning it takes as long as all else of an idle tick here
+    -- what finds nothing is not planned: that takes longer than the rest of an idle tick
     if exists (select from pgtrickle_internal.pgt_inbox_wakes w where w.inbox_name = p_inbox) then
         execute format($sql$
             with gone as (delete from pgtrickle_internal.pgt_inbox_wakes w where w.inbox_name = $1 returning w.aggregate_key)
@@ -1887,23 +1897,32 @@ begin
     end if;
 
     -- @plpgsql_check_options: security_warnings = off
-    -- What waits must not stay where claims look, and what does no more must go there. A transaction that ended the wait without seeing the
-    -- message had an id when a tick first saw it wait, so a lower one than the next tick that looks. Once all of these are over, whoever
-    -- ends the wait sees it.
     execute format($sql$
-        update pgtrickle_internal.%1$I b
-        set (is_waiting, due_at, seen_from) = (
-            select w.is_waiting,
-                   case
-                       when w.is_waiting and b.seen_from between '1' and pg_snapshot_xmin(pg_current_snapshot()) then 'infinity'
-                       when w.is_waiting
-                           then clock_timestamp() + least(greatest(interval '2 seconds', $1 - i.received_at), interval '1 minute')
-                       when i.retry_count >= $2 then 'infinity'
-                       else greatest(%4$s, $1)
-                   end,
-                   case when w.is_waiting then case b.seen_from when '0' then pg_current_xact_id() else coalesce(b.seen_from, '0') end end
-            from %2$I.%3$I i
-            cross join lateral (select (exists (
+        select exists (select from pgtrickle_internal.%1$I b where not b.is_waiting and b.due_at <= $1 - interval '1 second')
+            or exists (select from pgtrickle_internal.%1$I b where b.is_waiting and b.due_at <= $1)
+        $sql$, v_order.backlog)
+    into v_is_due
+    using v_now;
+    if v_is_due then
+        -- What waits must not stay where claims look, and what does no more must go there. A transaction that ended the wait without seeing
+        -- the message had an id when a tick first saw it wait, so a lower one than the next tick that looks. Once all of these are over,
+        -- whoever ends the wait sees it.
+        execute format($sql$
+            update pgtrickle_internal.%1$I b
+            set (is_waiting, due_at, seen_from) = (
+                select w.is_waiting,
+                       case
+                           when w.is_waiting and b.seen_from between '1' and pg_snapshot_xmin(pg_current_snapshot()) then 'infinity'
+                           when w.is_waiting
+                               then clock_timestamp() + least(greatest(interval '2 seconds', $1 - i.received_at), interval '1 minute')
+                           when i.retry_count >= $2 then 'infinity'
+                           else greatest(%4$s, $1)
+                       end,
+                       case when w.is_waiting then
+                           case b.seen_from when '0' then pg_current_xact_id() else coalesce(b.seen_from, '0') end
+                       end
+                from %2$I.%3$I i
+                cross join lateral (select (exists (
     select
     from pgtrickle_internal.%1$I f
     where f.aggregate_key = b.aggregate_key and (f.sequence, f.event_id) < (b.sequence, b.event_id)
@@ -1912,33 +1931,33 @@ begin
     from pgtrickle_internal.pgt_inbox_sequences s
     where s.inbox_name = $3 and s.aggregate_key = b.aggregate_key
 ), $4) end) as is_waiting offset 0) w
-            where i.event_id = any (array[b.event_id])
-        )
-        where b.ctid = any (array(
-            select b.ctid
-            from pgtrickle_internal.%1$I b
-            where b.ctid = any (array( -- a join would be quadratic where statistics say that there are few
-                select b.place
-                from (
-                    (
-                        select b.ctid as place, b.*
-                        from pgtrickle_internal.%1$I b
-                        where not b.is_waiting and b.due_at <= $1 - interval '1 second'
-                        order by b.due_at, b.event_id
-                        limit 10000
-                    )
-                    union all
-                    (
-                        select b.ctid, b.*
-                        from pgtrickle_internal.%1$I b
-                        where b.is_waiting and b.due_at <= $1
-                        order by b.due_at, b.event_id
-                        limit 10000
-                    )
-                ) b
-                join %2$I.%3$I i on i.event_id = any (array[b.event_id])
-                -- Only what changes is locked: the first of an aggregate may be one of many that workers have not come to yet.
-                where i.processed_at is null and (b.is_waiting or i.retry_count >= $2 or %4$s > $1 or (exists (
+                where i.event_id = any (array[b.event_id])
+            )
+            where b.ctid = any (array(
+                select b.ctid
+                from pgtrickle_internal.%1$I b
+                where b.ctid = any (array( -- a join would be quadratic where statistics say that there are few
+                    select b.place
+                    from (
+                        (
+                            select b.ctid as place, b.*
+                            from pgtrickle_internal.%1$I b
+                            where not b.is_waiting and b.due_at <= $1 - interval '1 second'
+                            order by b.due_at, b.event_id
+                            limit 10000
+                        )
+                        union all
+                        (
+                            select b.ctid, b.*
+                            from pgtrickle_internal.%1$I b
+                            where b.is_waiting and b.due_at <= $1
+                            order by b.due_at, b.event_id
+                            limit 10000
+                        )
+                    ) b
+                    join %2$I.%3$I i on i.event_id = any (array[b.event_id])
+                    -- Only what changes is locked: the first of an aggregate may be one of many that workers have not come to yet.
+                    where i.processed_at is null and (b.is_waiting or i.retry_count >= $2 or %4$s > $1 or (exists (
     select
     from pgtrickle_internal.%1$I f
     where f.aggregate_key = b.aggregate_key and (f.sequence, f.event_id) < (b.sequence, b.event_id)
@@ -1947,14 +1966,26 @@ begin
     from pgtrickle_internal.pgt_inbox_sequences s
     where s.inbox_name = $3 and s.aggregate_key = b.aggregate_key
 ), $4) end))
+                ))
+                for update of b skip locked
             ))
-            for update of b skip locked
-        ))
-        $sql$, v_order.backlog, v_inbox.rows_schema, v_inbox.rows_table,
-        case when v_inbox.has_delay then 'i.available_at' else 'null::timestamptz' end)
-    using v_now, v_inbox.max_retries, p_inbox, v_order.start - 1;
+            $sql$, v_order.backlog, v_inbox.rows_schema, v_inbox.rows_table,
+            case when v_inbox.has_delay then 'i.available_at' else 'null::timestamptz' end)
+        using v_now, v_inbox.max_retries, p_inbox, v_order.start - 1;
+    end if;
 
     if v_order.start is not null then
+        v_gap_at := v_now - make_interval(secs => coalesce(
+            extract(epoch from v_order.gap_alert_after)::double precision,
+            (select s.value from pgtrickle_internal.pgt_setting('ordering_gap_alert_seconds') s)::double precision
+        ));
+        execute format('select exists (select from %I.%I b where not b.gap_alerted and b.gap_at <= $1)', 'pgtrickle_internal',
+            v_order.backlog)
+        into v_is_due
+        using v_gap_at;
+        if not v_is_due then
+            return;
+        end if;
         -- The oldest ones one by one, those beyond the cap of dead letters in one sum; not those that were filled. A notification holds
         -- less than 8000 bytes: the name of an aggregate is cut.
         execute format($sql$
@@ -1964,7 +1995,7 @@ begin
                 where b.ctid = any (array(
                     select b.ctid
                     from pgtrickle_internal.%1$I b
-                    where not b.gap_alerted and b.gap_at <= $2 - make_interval(secs => $3)
+                    where not b.gap_alerted and b.gap_at <= $3
                     order by b.gap_at
                     limit 10000
                     for update of b skip locked
@@ -2008,10 +2039,8 @@ begin
                 having count(*) > $4
             ) a (alert)
             $sql$, v_order.backlog)
-        using p_inbox, v_now, coalesce(
-            extract(epoch from v_order.gap_alert_after)::double precision,
-            (select s.value from pgtrickle_internal.pgt_setting('ordering_gap_alert_seconds') s)::double precision
-        ), (select s.value from pgtrickle_internal.pgt_setting('inbox_dlq_alert_max_per_refresh') s)::bigint, v_order.start - 1;
+        using p_inbox, v_now, v_gap_at, (select s.value from pgtrickle_internal.pgt_setting('inbox_dlq_alert_max_per_refresh') s)::bigint,
+            v_order.start - 1;
     end if;
 end;
 $function$;
@@ -2770,7 +2799,7 @@ create function pgtrickle_internal.pgt_end_leases(p_inbox text)
     returns boolean
     language plpgsql
     set search_path = pg_catalog, pg_temp
-    set plan_cache_mode = force_custom_plan -- or the index of leases that are not the first is not used
+    set plan_cache_mode = force_generic_plan -- or it is planned each time
 as $function$
 declare
     v_inbox    record := pgtrickle_internal.pgt_inbox(p_inbox);
@@ -2779,9 +2808,15 @@ declare
     v_attempts integer;
     v_is_due   boolean;
 begin
-    select max(l.attempts) into v_attempts
-    from pgtrickle_internal.pgt_inbox_leases l
-    where l.inbox_name = p_inbox and l.until <= clock_timestamp() and l.attempts >= v_half;
+    if v_half > 1 then -- as the index of leases that are not the first says it
+        select max(l.attempts) into v_attempts
+        from pgtrickle_internal.pgt_inbox_leases l
+        where l.inbox_name = p_inbox and l.until <= clock_timestamp() and l.attempts > 1 and l.attempts >= v_half;
+    else
+        select max(l.attempts) into v_attempts
+        from pgtrickle_internal.pgt_inbox_leases l
+        where l.inbox_name = p_inbox and l.until <= clock_timestamp() and l.attempts >= v_half;
+    end if;
     -- Where there are none, no lock to write the inbox is taken: an upgrade that has locked the inbox would wait for a tick, and that for
     -- the upgrade.
     if v_attempts >= v_inbox.max_attempts then
@@ -3424,7 +3459,6 @@ begin
     if (select s.value from pgtrickle_internal.pgt_setting('inbox_enabled') s) operator(pg_catalog.<>) 'on' then
         return;
     end if;
-    v_batch := greatest(1, (select s.value from pgtrickle_internal.pgt_setting('inbox_drain_batch_size') s)::integer);
     v_interval := pg_catalog.make_interval(secs =>
         (select s.value from pgtrickle_internal.pgt_setting('inbox_drain_interval_seconds') s)::double precision);
     foreach v_name in array array(select c.inbox_name from pgtrickle.pgt_inbox_config c order by c.inbox_name collate pg_catalog."C") loop
@@ -3456,6 +3490,7 @@ begin
         call pgtrickle_internal.pgt_commit(p_commits);
         v_task := pg_catalog.concat('inbox ', v_name, ': retention');
         if pgtrickle_internal.pgt_take_task(v_task, v_interval) then
+            v_batch := greatest(1, (select s.value from pgtrickle_internal.pgt_setting('inbox_drain_batch_size') s)::integer);
             for v_round in 1..v_rounds loop
                 call pgtrickle_internal.pgt_commit(p_commits);
                 begin
