@@ -103,7 +103,8 @@ func clusterOf(t testing.TB, name string, workers int) *cluster {
 	}
 	t.Cleanup(func() {
 		for _, s := range all {
-			super(t, s, "postgres", "drop database "+c.name+" with (force)")
+			// A session of Citus may take longer to end than the five seconds for which DROP DATABASE waits.
+			pgtest.Until(t, c.name+" is dropped", func() bool { return trySuper(s, "postgres", "drop database "+c.name+" with (force)") == nil })
 		}
 	})
 	if name != "" {
@@ -130,14 +131,19 @@ func (c *cluster) install(t testing.TB, sql string) {
 
 func super(t testing.TB, s *commandtest.Server, db, sql string) {
 	t.Helper()
-	conn, err := pgx.Connect(context.Background(), s.DSN(db))
-	if err == nil {
-		defer conn.Close(context.Background())
-		_, err = conn.Exec(context.Background(), sql)
-	}
-	if err != nil {
+	if err := trySuper(s, db, sql); err != nil {
 		t.Fatalf("%s\n%s", pgtest.ErrorText(err), sql)
 	}
+}
+
+func trySuper(s *commandtest.Server, db, sql string) error {
+	conn, err := pgx.Connect(context.Background(), s.DSN(db))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(context.Background(), sql)
+	return err
 }
 
 // database is a node's as the data-driven tests know it.
