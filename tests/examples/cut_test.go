@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -66,8 +67,13 @@ func workerIsCut(t *testing.T, command ...string) {
 		t.Errorf("%d shipments", got)
 	}
 	worker.Process.Signal(syscall.SIGTERM)
-	if err := <-ended; err != nil {
-		t.Errorf("asked to stop: %v\n%s", err, said.String())
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("asked to stop: %v\n%s", err, said.String())
+		}
+	case <-time.After(time.Minute):
+		t.Errorf("asked to stop, it goes on:\n%s", said.String())
 	}
 }
 

@@ -2,7 +2,7 @@
 
 import signal
 import sys
-import threading
+import time
 
 import psycopg
 from psycopg.types.json import Jsonb
@@ -11,20 +11,26 @@ BATCH = 200  # the most rows of a poll
 LEASE = 5  # the visibility timeout, in seconds
 PAUSE = 0.05  # seconds between polls that find nothing
 
-stop = threading.Event()
+stopping = False
+
+
+def ask_to_stop(*_):
+    """Sets a flag. A threading.Event would not do: set() waits for a lock that the wait() which the signal interrupts may hold."""
+    global stopping
+    stopping = True
 
 
 def run(dsn, target_dsn, group, consumer):
     """Consumes until the process is asked to stop, and then finishes the rows at hand. Connects again where a connection is lost."""
-    while not stop.is_set():
+    while not stopping:
         try:
             with psycopg.connect(dsn, autocommit=True) as source, psycopg.connect(target_dsn, autocommit=True) as target:
-                while not stop.is_set():
+                while not stopping:
                     if batch(source, target, group, consumer) == 0:
-                        stop.wait(PAUSE)
+                        time.sleep(PAUSE)
         except psycopg.Error as failure:  # the next poll brings the rows again, to this consumer or another one
             print(f"events are tried again: {failure}", file=sys.stderr)
-            stop.wait(PAUSE)
+            time.sleep(PAUSE)
 
 
 def batch(source, target, group, consumer):
@@ -50,5 +56,5 @@ def batch(source, target, group, consumer):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    signal.signal(signal.SIGTERM, ask_to_stop)
     run(*sys.argv[1:5])

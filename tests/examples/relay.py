@@ -2,7 +2,7 @@
 
 import signal
 import sys
-import threading
+import time
 
 import psycopg
 
@@ -11,20 +11,26 @@ LEASE = 5  # the visibility timeout, in seconds
 ATTEMPTS = 3  # an event that fails so often becomes a dead letter
 PAUSE = 0.05  # seconds between polls that find nothing
 
-stop = threading.Event()
+stopping = False
+
+
+def ask_to_stop(*_):
+    """Sets a flag. A threading.Event would not do: set() waits for a lock that the wait() which the signal interrupts may hold."""
+    global stopping
+    stopping = True
 
 
 def run(dsn, group, consumer, handle):
     """Consumes until the process is asked to stop, and then finishes the rows at hand. Connects again where the connection is lost."""
-    while not stop.is_set():
+    while not stopping:
         try:
             with psycopg.connect(dsn, autocommit=True) as db:
-                while not stop.is_set():
+                while not stopping:
                     if batch(db, group, consumer, handle) == 0:
-                        stop.wait(PAUSE)
+                        time.sleep(PAUSE)
         except Exception as failure:  # the next poll brings the rows again
             print(f"events are tried again: {failure}", file=sys.stderr)
-            stop.wait(PAUSE)
+            time.sleep(PAUSE)
 
 
 def batch(db, group, consumer, handle):
@@ -53,5 +59,5 @@ def ship(db, id, payload):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    signal.signal(signal.SIGTERM, ask_to_stop)
     run(*sys.argv[1:4], ship)

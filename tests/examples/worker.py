@@ -2,27 +2,33 @@
 
 import signal
 import sys
-import threading
+import time
 
 import psycopg
 
 BATCH = 20  # the most messages of a transaction
 PAUSE = 0.05  # seconds between claims that find nothing
 
-stop = threading.Event()
+stopping = False
+
+
+def ask_to_stop(*_):
+    """Sets a flag. A threading.Event would not do: set() waits for a lock that the wait() which the signal interrupts may hold."""
+    global stopping
+    stopping = True
 
 
 def run(dsn, inbox, handle):
     """Works until the process is asked to stop, and then finishes the batch at hand. Connects again where the connection is lost."""
-    while not stop.is_set():
+    while not stopping:
         try:
             with psycopg.connect(dsn, autocommit=True) as db:
-                while not stop.is_set():
+                while not stopping:
                     if batch(db, inbox, handle) == 0:
-                        stop.wait(PAUSE)
+                        time.sleep(PAUSE)
         except psycopg.Error as failure:  # nothing of the batch was done: the messages are claimed again
             print(f"a batch was rolled back: {failure}", file=sys.stderr)
-            stop.wait(1)
+            time.sleep(1)
 
 
 def batch(db, inbox, handle):
@@ -45,5 +51,5 @@ def ship(db, event_id, payload):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    signal.signal(signal.SIGTERM, ask_to_stop)
     run(sys.argv[1], sys.argv[2], ship)

@@ -2,7 +2,7 @@
 
 import signal
 import sys
-import threading
+import time
 
 import psycopg2
 from sqlalchemy import create_engine, exc, text
@@ -10,18 +10,24 @@ from sqlalchemy import create_engine, exc, text
 BATCH = 20  # the most messages of a transaction
 PAUSE = 0.05  # seconds between claims that find nothing
 
-stop = threading.Event()
+stopping = False
+
+
+def ask_to_stop(*_):
+    """Sets a flag. A threading.Event would not do: set() waits for a lock that the wait() which the signal interrupts may hold."""
+    global stopping
+    stopping = True
 
 
 def run(engine, inbox, handle):
     """Works until the process is asked to stop, and then finishes the batch at hand. The engine connects again where a connection is lost."""
-    while not stop.is_set():
+    while not stopping:
         try:
             if batch(engine, inbox, handle) == 0:
-                stop.wait(PAUSE)
+                time.sleep(PAUSE)
         except exc.SQLAlchemyError as failure:  # nothing of the batch was done: the messages are claimed again
             print(f"a batch was rolled back: {failure}", file=sys.stderr)
-            stop.wait(1)
+            time.sleep(1)
 
 
 def batch(engine, inbox, handle):
@@ -49,6 +55,6 @@ def ship(db, event_id, payload):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    signal.signal(signal.SIGTERM, ask_to_stop)
     dsn = sys.argv[1]
     run(create_engine("postgresql+psycopg2://", creator=lambda: psycopg2.connect(dsn)), sys.argv[2], ship)
