@@ -68,7 +68,7 @@ func (c *chaos) round(ctx context.Context, conn *pgx.Conn, r *rand.Rand, name st
 		return err
 	}
 	if len(got) == 0 {
-		time.Sleep(time.Duration(1+r.IntN(10)) * time.Millisecond)
+		time.Sleep(time.Duration(1+r.IntN(idle)) * time.Millisecond)
 		return nil
 	}
 	work, back := got, []chaosRow(nil)

@@ -33,6 +33,9 @@ const (
 	manyFailovers   = 4
 )
 
+// idle is how many milliseconds consumers wait at most that got nothing.
+var idle = pgtest.ShortOrLong(80, 10)
+
 // TestChaos has consumers with names that stay work on an outbox of each kind, beside publishers that stay idle, are prepared and forgotten, are
 // rolled back, and are slow. Some consumers ask for event types. Clients are killed before they commit, while they do, and for good; some events kill
 // each client that gets them. Some polls stay open. The extension is upgraded, and the sequence of ids is set back.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgsluice/sluice/tests/kit/pgtest"
 	"github.com/pgsluice/sluice/tests/kit/trouble"
 )
 
@@ -133,7 +134,7 @@ from pgtrickle.pgt_consumer_group_lag l where l.group_name = 'g'`, c.outbox)
 		select {
 		case <-c.over:
 			return nil
-		case <-time.After(5 * time.Millisecond):
+		case <-time.After(pgtest.ShortOrLong(50*time.Millisecond, 5*time.Millisecond)):
 		}
 		var lag, behind, drawn, open int64
 		met := c.begin()
@@ -180,7 +181,7 @@ func (c *chaos) kill(ctx context.Context, conn *pgx.Conn) error {
 		select {
 		case <-c.over:
 			return nil
-		case <-time.After(60 * time.Millisecond):
+		case <-time.After(pgtest.ShortOrLong(250*time.Millisecond, 60*time.Millisecond)):
 		}
 		err := trouble.Kill(ctx, conn, "poll_outbox|commit_offset|ack_rows|release_rows|leave_group|handle")
 		if err != nil {

@@ -273,7 +273,7 @@ func kept(t *testing.T, outbox string) func(c *crowd, conn *pgx.Conn) bool {
 		if err := conn.QueryRow(t.Context(), "select count(*) from pgtrickle.outbox_"+outbox).Scan(&left); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(10 * time.Millisecond) // what waits for ticks need not publish much
+		time.Sleep(100 * time.Millisecond) // ticks come every 50 milliseconds, and find the segments free only between polls
 		return left > c.published.Load()/3
 	}
 }
