@@ -7,15 +7,13 @@ import (
 	"github.com/pgsluice/sluice/cmd/internal/drift"
 	"github.com/pgsluice/sluice/cmd/internal/live"
 	"github.com/pgsluice/sluice/cmd/internal/metrics"
-	relay "github.com/pgsluice/sluice/cmd/internal/relay/cli"
 	"github.com/pgsluice/sluice/cmd/internal/sandbox"
 	"github.com/pgsluice/sluice/cmd/internal/verify"
 )
 
-// The commands sluice and sluice-relay, and the sample that the demo installs.
+// The command sluice, and the sample that the demo installs.
 var (
 	Main   = cli.Main
-	Relay  = relay.Main
 	Sample = demo.Sample
 )
 

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
+	"github.com/pgsluice/sluice/cmd/commandtest/relaytest"
 )
 
 // How many objects one spec has.
@@ -149,7 +150,7 @@ func timedTick(ctx context.Context, conn *pgx.Conn) (seconds float64, err error)
 // runAsCommand ends the process as sluice, as sluice-relay, or as a relay that was written by hand, if the arguments ask for it.
 func runAsCommand() {
 	if len(os.Args) > 1 && os.Args[1] == asRelay {
-		os.Exit(commandtest.Relay(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(relaytest.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	if len(os.Args) > 1 && os.Args[1] == asCommand {
 		os.Exit(commandtest.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))

@@ -14,7 +14,8 @@ const module = "github.com/pgsluice/sluice/"
 var rooms = map[string][]string{
 	"cmd/sluice":                       {"cmd/internal/cli"},
 	"cmd/sluice-relay":                 {"cmd/internal/relay/cli"},
-	"cmd/commandtest":                  {"cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/relay/cli", "cmd/internal/sandbox", "cmd/internal/verify"},
+	"cmd/commandtest":                  {"cmd/internal/cli", "cmd/internal/demo", "cmd/internal/drift", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/sandbox", "cmd/internal/verify"},
+	"cmd/commandtest/relaytest":        {"cmd/internal/relay/cli"},
 	"cmd/internal/cli":                 {"cmd/internal/demo", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/process", "cmd/internal/pull", "cmd/internal/relay/config", "cmd/internal/ui", "cmd/internal/verify", "cmd/internal/watch", "generator", "generator/artifact", "generator/explain", "generator/migrations", "generator/plan", "generator/spec", "generator/upgrade", "ivm/diag"},
 	"cmd/internal/metrics":             {"cmd/internal/live", "cmd/internal/metrics/endpoint"},
 	"cmd/internal/metrics/endpoint":    {},

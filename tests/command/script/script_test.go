@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
+	"github.com/pgsluice/sluice/cmd/commandtest/relaytest"
 	"github.com/pgsluice/sluice/ivm"
 )
 
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 	ivm.VerifyPasses()
 	testscript.Main(m, map[string]func(){
 		"sluice":       func() { os.Exit(commandtest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-		"sluice-relay": func() { os.Exit(commandtest.Relay(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"sluice-relay": func() { os.Exit(relaytest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pgsluice/sluice/cmd/commandtest/relaytest"
 	"github.com/pgsluice/sluice/tests/kit/installed"
 	"github.com/pgsluice/sluice/tests/kit/pgtest"
 	"github.com/pgsluice/sluice/tests/kit/program"
@@ -23,8 +24,14 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(asBroker); dir != "" {
 		os.Exit(serveNATS(dir))
 	}
+	if os.Getenv(asRelay) != "" {
+		os.Exit(relaytest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	program.Main(m)
 }
+
+// asRelay makes the test binary the program sluice-relay, in its environment.
+const asRelay = "SLUICE_TEST_RELAY"
 
 const eventsSpec = `
 version: 1
@@ -91,8 +98,8 @@ func rewrite(t *testing.T, path, dsn, pipelines string) {
 
 // relay is the program sluice-relay, with a token in its environment.
 func relay(t *testing.T, args ...string) *exec.Cmd {
-	cmd := program.Relay(t, args...)
-	cmd.Env = append(cmd.Env, "SLUICE_TEST_TOKEN=t0ken")
+	cmd := exec.Command(program.Path(t), args...)
+	cmd.Env = append(os.Environ(), asRelay+"=1", "SLUICE_TEST_TOKEN=t0ken")
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
+	"github.com/pgsluice/sluice/cmd/commandtest/relaytest"
 	"github.com/pgsluice/sluice/tests/kit/installed"
 )
 
@@ -18,7 +19,7 @@ func relay(t *testing.T, spec string, args ...string) (code int, stdout, stderr 
 		t.Fatal(err)
 	}
 	var out, errors strings.Builder
-	code = commandtest.Relay(append([]string{"-c", path}, args...), strings.NewReader(""), &out, &errors)
+	code = relaytest.Main(append([]string{"-c", path}, args...), strings.NewReader(""), &out, &errors)
 	return code, out.String(), errors.String()
 }
 
