@@ -1,4 +1,4 @@
-// Package specs holds the sample specs that ship with Sluice.
+// Package specs holds the sample specs that ship with Sluice, and the JSON Schemas of its formats.
 package specs
 
 import "embed"
@@ -8,3 +8,11 @@ import "embed"
 //
 //go:embed events shop sales
 var Samples embed.FS
+
+// SpecSchema is the JSON Schema of specs, and RelaySchema that of relay.yaml, for editors. Tests of generator/spec and cmd/internal/relay/config write them with -update.
+var (
+	//go:embed spec.schema.json
+	SpecSchema []byte
+	//go:embed relay.schema.json
+	RelaySchema []byte
+)

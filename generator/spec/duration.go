@@ -15,8 +15,11 @@ const (
 	maxDuration      = 100 * 365 * 24 * time.Hour
 )
 
+// DurationPattern is the pattern of a duration: a number and its unit.
+const DurationPattern = `^(\d+(?:\.\d+)?)(ms|s|m|h|d)$`
+
 var (
-	durationForm  = regexp.MustCompile(`^(\d+(?:\.\d+)?)(ms|s|m|h|d)$`)
+	durationForm  = regexp.MustCompile(DurationPattern)
 	durationUnits = []unit{
 		{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond},
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/invopop/jsonschema"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -49,15 +48,6 @@ func (i Imperative) String() string {
 		return "true"
 	}
 	return strings.Join(i.Listed, ", ")
-}
-
-// JSONSchema allows a list in place of true.
-func (Imperative) JSONSchema() *jsonschema.Schema {
-	one := uint64(1)
-	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
-		{Type: "boolean"},
-		{Type: "array", MinItems: &one, Items: &jsonschema.Schema{Type: "string", Enum: []any{ImperativeInboxes, ImperativeOutboxes, ImperativeStreamTables}}},
-	}}
 }
 
 // CreatesInboxes reports whether functions create inboxes at run time.

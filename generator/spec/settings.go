@@ -22,8 +22,8 @@ type SettingDef struct {
 // IsSwitch reports whether the setting is on or off rather than a number.
 func (s SettingDef) IsSwitch() bool { return s.Default == "on" || s.Default == "off" }
 
-// maxSetting is the largest integer of PostgreSQL.
-const maxSetting = 1<<31 - 1
+// MaxSetting is the largest integer of PostgreSQL.
+const MaxSetting = 1<<31 - 1
 
 // SettingDefs are all settings, in the order of the documentation.
 var SettingDefs = []SettingDef{
@@ -125,7 +125,7 @@ func (d *decoder) settingValue(n *yaml.Node, def SettingDef) (string, bool) {
 		d.errs.Add(wrongType(d.pos(n), def.Name, "on or off", n))
 		return "", false
 	}
-	largest := maxSetting
+	largest := MaxSetting
 	bounds := rules{min: &def.Min, max: &largest}
 	i, before := 0, d.errs.Len()
 	d.value(n, reflect.ValueOf(&i).Elem(), field{name: def.Name, rules: bounds})

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/process"
-	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/specs"
 )
 
 //go:embed starter
@@ -88,7 +88,7 @@ func extensionFor(dir string) string {
 
 // starterFiles are those for an extension; the starter's is called app.
 func starterFiles(extension string) ([]starterFile, error) {
-	files := []starterFile{{schemaFile, spec.JSONSchema()}}
+	files := []starterFile{{schemaFile, specs.SpecSchema}}
 	err := fs.WalkDir(starter, "starter", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err

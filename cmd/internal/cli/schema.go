@@ -4,8 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pgsluice/sluice/cmd/internal/process"
-	"github.com/pgsluice/sluice/cmd/internal/relay/config"
-	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/specs"
 )
 
 func newSchema() *cobra.Command {
@@ -22,7 +21,7 @@ func newSchemaRelay() *cobra.Command {
 		Example: "  sluice schema relay > relay.schema.json",
 		Args:    cobra.NoArgs,
 		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
-			_, err := cmd.OutOrStdout().Write(config.JSONSchema())
+			_, err := cmd.OutOrStdout().Write(specs.RelaySchema)
 			return err
 		}),
 	}
@@ -35,7 +34,7 @@ func newSchemaSpec() *cobra.Command {
 		Example: "  sluice schema spec > specs/spec.schema.json",
 		Args:    cobra.NoArgs,
 		RunE: process.Run(func(cmd *cobra.Command, _ []string) error {
-			_, err := cmd.OutOrStdout().Write(spec.JSONSchema())
+			_, err := cmd.OutOrStdout().Write(specs.SpecSchema)
 			return err
 		}),
 	}

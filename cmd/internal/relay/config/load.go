@@ -19,11 +19,6 @@ func Load(path string) (*Relay, *diag.List) {
 	return relay, errs
 }
 
-// JSONSchema returns the JSON Schema of the format, for editors.
-func JSONSchema() []byte {
-	return spec.SchemaOf(&Relay{}, "Sluice relay", "Pipelines of sluice-relay: events from a source to a sink.")
-}
-
 var reference = regexp.MustCompile(`\$(\$|\{([^}]*)\})`)
 
 // expand replaces ${NAME} by an environment variable, ${NAME:-text} by text where that is not set, ${file:PATH} by what a file holds, without a newline at
