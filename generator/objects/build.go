@@ -37,6 +37,11 @@ func from(what string, place spec.Place) Origin {
 	return Origin{What: what, of: what, pos: place.At, Name: place.Field("name")}
 }
 
+// named is the name at the end of what the objects belong to.
+func (o Origin) named() sqltext.Named {
+	return sqltext.Named{Name: o.of[strings.LastIndexByte(o.of, ' ')+1:]}
+}
+
 type option func(*upgrade.Object)
 
 func dumped(o *upgrade.Object) { o.Dump = true }
@@ -85,10 +90,12 @@ type created struct {
 	of  sqltext.Created
 }
 
-// create renders a part. What it creates is read from the statement itself.
-func (p part) create() created {
+// create renders a part of no object that a spec names. What it creates is read from the statement itself.
+func (p part) create() created { return p.createNamed(sqltext.Named{}) }
+
+func (p part) createNamed(named sqltext.Named) created {
 	sql := render.Must(p.template, p.data)
-	of, err := sqltext.Describe(sql)
+	of, err := named.Describe(sql)
 	if err != nil || of.Kind == "" {
 		panic(fmt.Sprintf("template %s does not create one object: %v\n%s", p.template, err, sql))
 	}
@@ -102,7 +109,7 @@ func (b *builder) addTask(schemas render.Schemas, task, section string) {
 
 // add renders one template into one object.
 func (b *builder) add(template string, data any, options ...option) {
-	b.addCreated(part{template, data}.create(), options...)
+	b.addCreated(part{template, data}.createNamed(b.at.named()), options...)
 }
 
 func (b *builder) addCreated(c created, options ...option) {
@@ -195,7 +202,8 @@ func hidden(signature string) string {
 // render executes a template and starts a check of the SQL.
 func (b *builder) render(template string, data any) string {
 	sql := render.Must(template, data)
-	b.check(template, sql, func() error { return sqltext.Check(sql) })
+	named := b.at.named()
+	b.check(template, sql, func() error { return named.Check(sql) })
 	return sql
 }
 
