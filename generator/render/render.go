@@ -7,14 +7,15 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/pgsluice/sluice/ivm/sqltext"
 	"github.com/pgsluice/sluice/templates"
 )
 
-// all holds every parsed template by its path below templates/. A template that does not parse is a bug, found at start.
-var all = parse()
+// all holds every parsed template by its path below templates/. A template that does not parse is a bug.
+var all = sync.OnceValue(parse)
 
 func parse() *template.Template {
 	root := template.New("").Funcs(funcs()).Option("missingkey=error")
@@ -33,13 +34,13 @@ func parse() *template.Template {
 
 // IsShared reports whether a template makes an object of this name, for all extensions that have its module.
 func IsShared(name string) bool {
-	return slices.ContainsFunc(all.Templates(), func(t *template.Template) bool { return strings.HasSuffix(t.Name(), "/"+name+".sql.tmpl") })
+	return slices.ContainsFunc(all().Templates(), func(t *template.Template) bool { return strings.HasSuffix(t.Name(), "/"+name+".sql.tmpl") })
 }
 
 // Execute renders one template, named by its path below templates/ without .tmpl. Text ends in exactly one newline, and no line of SQL is too long.
 func Execute(path string, data any) (string, error) {
 	var out bytes.Buffer
-	if err := all.ExecuteTemplate(&out, path+".tmpl", data); err != nil {
+	if err := all().ExecuteTemplate(&out, path+".tmpl", data); err != nil {
 		return "", err
 	}
 	text := strings.TrimSpace(out.String()) + "\n"
@@ -52,7 +53,7 @@ func Execute(path string, data any) (string, error) {
 // piece renders a part of a template.
 func piece(name string, data any) string {
 	var out bytes.Buffer
-	if err := all.ExecuteTemplate(&out, name, data); err != nil {
+	if err := all().ExecuteTemplate(&out, name, data); err != nil {
 		panic(fmt.Sprintf("template %s: %v", name, err))
 	}
 	return out.String()
