@@ -23,12 +23,13 @@ type compiler struct {
 	way     []int                      // those that are being compiled, each for the one before it
 	written []map[sqltext.Relation]int // the same, by the names that the query has for them
 	parsed  []sqltext.Query            // nil where a query has errors
+	named   [][]*sqltext.TableRef      // the tables that each names; found once, as all are asked whether they name one
 	order   []int                      // of the stream tables, those first that others read
 }
 
 func newCompiler(s *spec.Spec, errs *diag.List) *compiler {
 	count := len(s.StreamTables)
-	return &compiler{
+	c := &compiler{
 		spec: s, known: catalog.New(searchPath(s)...), errs: errs,
 		views: make([]*ivm.Plan, count), state: make([]int, count), reads: make([][]int, count), written: make([]map[sqltext.Relation]int, count),
 		parsed: parallel.Map(s.StreamTables, func(t spec.StreamTable) sqltext.Query {
@@ -39,6 +40,10 @@ func newCompiler(s *spec.Spec, errs *diag.List) *compiler {
 			return q
 		}),
 	}
+	for _, q := range c.parsed {
+		c.named = append(c.named, sqltext.Tables(q))
+	}
+	return c
 }
 
 // readDDL reads what relations there are.

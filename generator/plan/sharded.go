@@ -22,7 +22,7 @@ func Sharded(s *spec.Spec, errs *diag.List) []render.Sharded {
 	for n := range s.StreamTables {
 		t := &s.StreamTables[n]
 		if view := compiled.views[n]; view != nil {
-			on := sharder{t, view, compiled.known, sqltext.Tables(compiled.parsed[n]), errs}
+			on := sharder{t, view, compiled.known, compiled.named[n], errs}
 			if t.RefreshMode == spec.RefreshFull {
 				tables = append(tables, on.full(s)...)
 			} else if key, ok := on.check(); ok {

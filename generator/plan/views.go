@@ -75,11 +75,11 @@ func (c *compiler) options(n int) ivm.Options {
 
 // isFollowed reports whether another stream table may follow the changes of one.
 func (c *compiler) isFollowed(n int) bool {
-	for m, q := range c.parsed {
-		if m == n || q == nil || c.spec.StreamTables[m].RefreshMode == spec.RefreshFull {
+	for m, tables := range c.named {
+		if m == n || c.spec.StreamTables[m].RefreshMode == spec.RefreshFull {
 			continue
 		}
-		if slices.ContainsFunc(sqltext.Tables(q), func(ref *sqltext.TableRef) bool { return c.means(ref, &c.spec.StreamTables[n]) }) {
+		if slices.ContainsFunc(tables, func(ref *sqltext.TableRef) bool { return c.means(ref, &c.spec.StreamTables[n]) }) {
 			return true
 		}
 	}
@@ -88,15 +88,14 @@ func (c *compiler) isFollowed(n int) bool {
 
 // compileSources compiles the stream tables that a query reads, and reports whether all went well with them.
 func (c *compiler) compileSources(n int) bool {
-	q := c.parsed[n]
-	if q == nil {
+	if c.parsed[n] == nil {
 		return true
 	}
 	well := true
 	c.state[n], c.written[n] = begun, map[sqltext.Relation]int{}
 	c.way = append(c.way, n)
 	defer func() { c.state[n], c.way = done, c.way[:len(c.way)-1] }()
-	for _, ref := range sqltext.Tables(q) {
+	for _, ref := range c.named[n] {
 		for m := range c.spec.StreamTables {
 			other := &c.spec.StreamTables[m]
 			if !c.means(ref, other) {
