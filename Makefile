@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash -o pipefail
 
-# Two packages at a time for each processor, as tests wait, too, and each package has servers of its own. No vet, which has a step of its own.
+# Two packages at a time for each processor, as tests wait, too, and each package has servers of its own. No vet, which is one of the linters.
 # -count=1: what a test says of a server is not worth keeping. TIMES=1 prints where the processor time went.
 # GOGC=400: garbage is collected less often, which takes a sixth of what tests do in Go, and memory is there.
 GO_TEST = GOGC=400 $(BRIEF) go test -json -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -ldflags='$(LINK)' -count=1 -timeout $(TIMEOUT)
@@ -18,8 +18,9 @@ LONGEST := ./tests/upgrade ./tests/live ./tests/views/oracle ./tests/messages/gr
 # They run beside the rest of their package, which would be the last to end.
 CONTRACT := ^(TestContract|TestContractFromSQL)$$
 
-# All but what needs dbt, or brokers that are programs of their own.
-PACKAGES = $$(go list ./... | grep -v '/tests/tools/dbt$$' | grep -Ev '$(BROKERS)')
+# All but what needs dbt, and the relay, which is a program of its own and brings the clients of brokers.
+PACKAGES = $$(go list ./... | grep -v '/tests/tools/dbt$$' | grep -Ev '$(RELAY)')
+RELAY := /relay(/|$$)
 BROKERS := /relay/(mqtt|rabbitmq|redis)$$
 
 # The tests of the room kafka once more, on Kafka itself. Elsewhere they have kfake, a broker in Go.
@@ -60,8 +61,7 @@ demo: ## start a throw-away PostgreSQL and drive real traffic through inboxes, s
 	go run ./cmd/sluice demo
 
 .PHONY: test
-test: deps ## vet, and run all tests, long rows and dbt apart, in 15 minutes of two processors
-	go vet ./...
+test: deps ## run all tests, long rows, the relay and what needs other programs apart, in 15 minutes of two processors
 	@$(MAKE) --no-print-directory -j2 test-packages test-contract
 
 .PHONY: lint
@@ -80,19 +80,19 @@ test-contract: deps ## run the scripts of tests/live, and of other targets
 test-migrations: deps ## run the generated migrations under migration tools, whose tests are a module of their own
 	@go vet -C tests/tools/migrations . && $(BRIEF) go test -C tests/tools/migrations -json -vet=off -count=1 -timeout $(TIMEOUT) .
 
+.PHONY: test-relay
+test-relay: deps ## run the tests of the relay that need no other program: files, HTTP, and Kafka and NATS in Go
+	@$(GO_TEST) $$(go list ./... | grep -E '$(RELAY)' | grep -Ev '$(BROKERS)')
+
 .PHONY: test-brokers
-test-brokers:
+test-brokers: deps ## run the tests of the relay with Kafka, Redis, RabbitMQ and Mosquitto, which it installs (on Debian)
 	@.ci/deps-relay
 	@$(GO_TEST) $$(go list ./... | grep -E '$(BROKERS)')
 	@$(ON_KAFKA)
 	@$(ON_BROKERS)
 
-.PHONY: test-relay
-test-relay: deps ## run the tests of the relay, also with Kafka, Redis, RabbitMQ and Mosquitto, which it installs (on Debian), and with queues of clouds, whose clients compile for minutes
-	@.ci/deps-relay
-	@$(GO_TEST) ./cmd/internal/relay/... ./tests/messages/relay
-	@$(ON_KAFKA)
-	@$(ON_BROKERS)
+.PHONY: test-clouds
+test-clouds: ## run the tests of the relay with queues of clouds, whose clients compile for minutes
 	@$(GO_TEST) -tags clouds ./cmd/internal/relay/cloud
 
 .PHONY: test-ui
@@ -118,13 +118,13 @@ test-cockroach: ## have CockroachDB's parser read what is generated for it, in a
 test-fast: export SLUICE_TEST_FAST = 1
 test-fast: ## run what needs Go and one PostgreSQL alone, in 2 minutes; installs nothing
 	@.ci/fast
-	@$(GO_TEST) $$(go list ./... | grep -v '/tests/\|/internal/sandbox$$\|/relay/mqtt$$\|/relay/rabbitmq$$\|/relay/redis$$') ./tests/house ./tests/command/script ./tests/kit/brief
+	@$(GO_TEST) $$(go list ./... | grep -Ev '/tests/|/internal/sandbox$$|$(RELAY)') ./tests/house ./tests/command/script ./tests/kit/brief
 	@$(GO_TEST) -run '$(FAST_TESTS)' $(FAST)
 	@echo "not run: what needs pg_cron, pgbouncer, dbt, Sqitch, Java, Kafka, Redis, RabbitMQ or Mosquitto, plpgsql_check where it is missing, and what takes long (make test)"
 
 .PHONY: test-all
 test-all: ## run all tests, with long rows (all pairs of versions, many kills, 100,000 events, whole matrices), on 14 to 18, with pg_cron and dbt, in hours
-	SLUICE_TEST_LONG=1 $(MAKE) --no-print-directory TIMEOUT=6h test
+	SLUICE_TEST_LONG=1 $(MAKE) --no-print-directory TIMEOUT=6h test test-relay
 	@$(MAKE) --no-print-directory test-migrations test-matrix test-cron test-dbt
 	@if [ -n "$$CITUS_SRC" ]; then $(MAKE) --no-print-directory test-citus; else echo "not run: target citus on a cluster (CITUS_SRC=repository make test-citus)"; fi
 

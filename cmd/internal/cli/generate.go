@@ -20,7 +20,7 @@ import (
 )
 
 // softMemoryLimit is what memory may grow to before garbage is collected more often: what hundreds of objects come to is text that is soon garbage.
-const softMemoryLimit = 128 << 20
+const softMemoryLimit = 96 << 20
 
 func newGenerate() *cobra.Command {
 	var check, dryRun bool
