@@ -87,7 +87,6 @@ func (b *builder) runtime(s *spec.Spec, view render.Extension) {
 	}
 	b.add("catalog/pgt_modules.sql", view)
 	b.add("extension/runtime_version.sql", view)
-	b.add("catalog/pgt_schedule.sql", view)
 	b.add("catalog/pgt_settings.sql", view, dumped)
 	b.add("catalog/pgt_setting.sql", view)
 	b.add("catalog/pgt_version_history.sql", view, dumped)

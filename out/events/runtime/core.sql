@@ -46,18 +46,6 @@ comment on function pgtrickle.runtime_version() is
     'Returns the version of Sluice that wrote what all extensions share, and the modules of it that are installed, such as 0.1.0 (core, '
     'inbox). (Sluice: pgtrickle in pgtrickle)';
 
--- Returns the time between two ticks. run() calls it, without a path.
--- Reads pgt_spec.
-create function pgtrickle_internal.pgt_schedule()
-    returns interval
-    language plpgsql
-    stable
-as $function$
-begin
-    return (select s.value from pgtrickle_internal.pgt_spec s where s.name operator(pg_catalog.=) 'schedule')::interval;
-end;
-$function$;
-
 -- Settings, which the owner changes with update.
 create table pgtrickle.pgt_settings (
     name       text not null primary key,
@@ -525,30 +513,34 @@ end;
 $function$;
 comment on function pgtrickle.tick_once() is 'Runs the pass of tick() in the caller''s transaction. (Sluice: pgtrickle in pgtrickle)';
 
--- Ticks every p_every for p_for: the pg_cron job of every minute calls it. See tick(): every name has its schema.
-create procedure pgtrickle.run(p_for interval default '59 seconds', p_every interval default pgtrickle_internal.pgt_schedule())
+-- Ticks every p_every, by default as often as the spec says, for p_for: the pg_cron job of every minute calls it. See tick(): every name
+-- has its schema.
+-- Reads pgt_spec.
+create procedure pgtrickle.run(p_for interval default '59 seconds', p_every interval default null)
     language plpgsql
 as $procedure$
 declare
+    v_every interval := coalesce(
+        p_every, (select s.value from pgtrickle_internal.pgt_spec s where s.name operator(pg_catalog.=) 'schedule')::interval
+    );
     v_until pg_catalog.timestamptz := pg_catalog.clock_timestamp() operator(pg_catalog.+) p_for;
     v_next  pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 begin
-    if (p_for is not null and p_every operator(pg_catalog.>=) interval '10 milliseconds') is not true then
+    if (p_for is not null and v_every operator(pg_catalog.>=) interval '10 milliseconds') is not true then
         raise exception using errcode = '22023', message = 'p_for, p_every: give two durations, p_every of 10 ms or more',
-            detail = pg_catalog.format(
-                'p_for is %s, p_every is %s.', coalesce(p_for::pg_catalog.text, '<null>'), coalesce(p_every::pg_catalog.text, '<null>')
-            ),
+            detail = pg_catalog.format('p_for is %s, p_every is %s.', coalesce(p_for::pg_catalog.text, '<null>'), v_every),
             hint = 'For example: call run(''59 seconds'', ''1 second'').';
     end if;
     loop
         call pgtrickle.tick();
-        -- A pass that took longer than p_every does not pile up others behind it.
-        v_next := greatest(v_next operator(pg_catalog.+) p_every, pg_catalog.clock_timestamp());
+        -- A pass that took longer than v_every does not pile up others behind it.
+        v_next := greatest(v_next operator(pg_catalog.+) v_every, pg_catalog.clock_timestamp());
         exit when v_next operator(pg_catalog.>=) v_until;
         -- Not until then if the clock was set back meanwhile.
-        perform pg_catalog.pg_sleep_for(least(v_next operator(pg_catalog.-) pg_catalog.clock_timestamp(), p_every));
+        perform pg_catalog.pg_sleep_for(least(v_next operator(pg_catalog.-) pg_catalog.clock_timestamp(), v_every));
         commit;
     end loop;
 end;
 $procedure$;
-comment on procedure pgtrickle.run("interval", "interval") is 'Ticks every p_every for p_for. (Sluice: pgtrickle in pgtrickle)';
+comment on procedure pgtrickle.run("interval", "interval") is
+    'Ticks every p_every, by default as often as the spec says, for p_for. (Sluice: pgtrickle in pgtrickle)';
