@@ -14,6 +14,7 @@ import (
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
+	"github.com/pgsluice/sluice/ivm/sqltext"
 )
 
 // objectFiles are the definitions of this version as people review them: a file for each thing that the spec names and for each table that it reads, and
@@ -36,6 +37,21 @@ func (e *Extension) objectFiles() Files {
 		files[e.Name+"/"+path] = between(title, all, "")
 	}
 	return files
+}
+
+// RuntimeFunctions are the functions of the runtime that no spec changes, by module and signature: what pg_proc.prosrc holds.
+func (e *Extension) RuntimeFunctions() map[string]map[string]string {
+	texts := map[string]map[string]string{}
+	for _, o := range e.Objects {
+		if path, _ := fileOf(o); (o.Kind == "function" || o.Kind == "procedure") && !Dispatches(o) && strings.HasPrefix(path, runtimeFolder) {
+			module := moduleOf(o)
+			if texts[module] == nil {
+				texts[module] = map[string]string{}
+			}
+			texts[module][o.Signature] = sqltext.FunctionText(o.SQL)
+		}
+	}
+	return texts
 }
 
 // runtimeTitle is the first line of a file of the runtime.

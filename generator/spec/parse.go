@@ -18,6 +18,10 @@ func parseFile(file string, errs *diag.List) (part *Spec, ok bool) {
 		errs.Add(unreadable(diag.Pos{File: file}, file, err))
 		return nil, false
 	}
+	return parseText(file, content, errs)
+}
+
+func parseText(file, content string, errs *diag.List) (part *Spec, ok bool) {
 	errs.AddSource(file, content)
 	root, ok := parseYAML(file, []byte(content), errs)
 	if !ok {

@@ -2,6 +2,7 @@ package sqltext
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -37,6 +38,15 @@ func FunctionBodyOf(statement string) FunctionBody {
 		b.Understood = b.plpgsql(strings.ReplaceAll(statement, "return next;", "return next null;")) // see checkBody
 	}
 	return *b
+}
+
+// FunctionText is the text behind AS of a statement that was generated, as pg_proc.prosrc has it.
+func FunctionText(statement string) string {
+	tree, err := Parse(statement)
+	if err != nil {
+		panic(fmt.Sprintf("%v\n%s", err, statement)) // was checked when it was generated
+	}
+	return bodyText(tree.Stmts[0].Stmt.GetCreateFunctionStmt())
 }
 
 // bodyText is the text behind AS.

@@ -75,7 +75,9 @@ func TestOneRuntime(t *testing.T) {
 	for _, file := range archive.Files[1:] {
 		spec := string(file.Data)
 		for _, text := range []string{spec, strings.Replace(spec, "extension: {name: shop, version: 0.1.0", "extension: {name: Other, schema: Odd s, version: 1.2.3", 1)} {
-			files, err := installed.Over(t, text, string(archive.Files[0].Data)).FilesOf(nil, nil)
+			extension := installed.Over(t, text, string(archive.Files[0].Data))
+			compareRuntime(t, file.Name, extension)
+			files, err := extension.FilesOf(nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,6 +97,22 @@ func TestOneRuntime(t *testing.T) {
 	}
 	if len(texts) != 4 || compared < 100 {
 		t.Errorf("%d files were compared with the first of %v", compared, of)
+	}
+}
+
+// compareRuntime compares the functions of the runtime with those that a status takes for the original.
+func compareRuntime(t *testing.T, of string, extension *generator.Extension) {
+	t.Helper()
+	original, err := generator.RuntimeFunctions(extension.Name, extension.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for module, functions := range extension.RuntimeFunctions() {
+		for signature, text := range functions {
+			if original[module][signature] != text {
+				t.Errorf("%s: %s of module %s is another one than that of a spec with all modules", of, signature, module)
+			}
+		}
 	}
 }
 

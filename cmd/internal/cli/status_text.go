@@ -16,7 +16,8 @@ import (
 func statusText(s *live.Status) string {
 	var out strings.Builder
 	e := s.Extension
-	fmt.Fprintf(&out, "extension %s %s (%s) in schema %s, installed %s\nruntime of Sluice %s\n", e.Name, e.Version, e.Flavour, e.Schema, e.InstalledAt.Format(time.DateTime), e.Runtime)
+	fmt.Fprintf(&out, "extension %s %s (%s) in schema %s, installed %s\n", e.Name, e.Version, e.Flavour, e.Schema, e.InstalledAt.Format(time.DateTime))
+	fmt.Fprintf(&out, "runtime of Sluice %s, text %s\n", e.Runtime, e.RuntimeText)
 	if len(s.StreamTables) > 0 {
 		out.WriteString("\n" + streamTablesTable(s) + "\n")
 	}

@@ -31,6 +31,7 @@ type ExtensionStatus struct {
 	Version     string    `json:"version" db:"version"`
 	Flavour     string    `json:"flavour" db:"flavour"`
 	Runtime     string    `json:"runtime" db:"runtime"` // the version of Sluice that wrote it, and its modules
+	RuntimeText string    `json:"runtime_text" db:"-"`  // whether it is as that version wrote it: original, altered or not compared
 	Schema      string    `json:"schema" db:"schema"`
 	InstalledAt time.Time `json:"installed_at" db:"installed_at"`
 }
@@ -117,6 +118,7 @@ func (s *Status) read(ctx context.Context, tx pgx.Tx, schema string) error {
 			return err
 		},
 		s.readIgnored,
+		s.readRuntime,
 	} {
 		if err := s.section(in, section); err != nil {
 			return err

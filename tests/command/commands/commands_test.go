@@ -21,13 +21,17 @@ func TestCommands(t *testing.T) {
 	livetest.Run(t, ".", livetest.Options{Main: commandtest.Main, Commands: map[string]livetest.Command{"status": problems}})
 }
 
-// problems shows what sluice status finds wrong, and which inboxes and outboxes it has read: the rest hangs on the moment.
+// problems shows what sluice status finds wrong, whether the runtime is not as it was written, and which inboxes and outboxes it has read: the rest hangs on
+// the moment.
 func problems(env *livetest.Env, _ *datadriven.TestData) string {
 	status, err := commandtest.ReadStatus(env.T.Context(), env.Session("", "").Conn, "pgtrickle")
 	if err != nil {
 		return err.Error() + "\n"
 	}
 	var out strings.Builder
+	if text := status.Extension.RuntimeText; text != "original" {
+		fmt.Fprintf(&out, "runtime: text %s\n", text)
+	}
 	for _, i := range status.Inboxes {
 		fmt.Fprintf(&out, "inbox %s: %d pending", i.Name, i.Pending)
 		if i.Quarantined != nil {
