@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/cmd/commandtest/relaytest"
 	"github.com/pgsluice/sluice/tests/kit/installed"
 )
