@@ -10,7 +10,7 @@ import (
 	"github.com/pgsluice/sluice/generator"
 )
 
-// What the text of an installed runtime is.
+// The values of ExtensionStatus.RuntimeText.
 const (
 	original  = "original"
 	altered   = "altered"
