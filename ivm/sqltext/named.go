@@ -14,7 +14,7 @@ const standIn = "qzq"
 var checkedNamed sync.Map
 
 // Named parses statements about an object of a spec. Hundreds of inboxes have the same statements but for their names, so each is parsed once,
-// with the stand-in for the name.
+// with the stand-in for the name: parsing was half of the time that generating them takes.
 type Named struct{ Name string }
 
 // Describe is as Describe.
