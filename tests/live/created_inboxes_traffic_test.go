@@ -99,7 +99,7 @@ func TestCreatedInboxesUnderTraffic(t *testing.T) {
 		traffic(40 * (n + 1))
 		conn := db.Connect(t)
 		began := time.Now()
-		if _, err := commandtest.Apply(t.Context(), conn, e, commandtest.ApplyOptions{Released: released}); err != nil {
+		if _, err := commandtest.Apply(t.Context(), conn, e, commandtest.ApplyOptions{Released: released, Retry: time.Minute}); err != nil {
 			t.Errorf("to %s: %s", e.Version, pgtest.ErrorText(err))
 		}
 		t.Logf("to %s: %s", e.Version, time.Since(began))

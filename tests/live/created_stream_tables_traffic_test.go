@@ -25,7 +25,7 @@ func TestCreatedStreamTablesUnderTraffic(t *testing.T) {
 	conn := db.Connect(t)
 	apply := func(n int) {
 		began := time.Now()
-		if _, err := commandtest.Apply(t.Context(), conn, versions[n], commandtest.ApplyOptions{Flavour: generator.Plain, Released: released}); err != nil {
+		if _, err := commandtest.Apply(t.Context(), conn, versions[n], commandtest.ApplyOptions{Flavour: generator.Plain, Released: released, Retry: time.Minute}); err != nil {
 			t.Errorf("to %s: %s", versions[n].Version, pgtest.ErrorText(err))
 		}
 		t.Logf("to %s: %s", versions[n].Version, time.Since(began))
