@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -165,12 +166,29 @@ func leaps(chain []upgrade.Manifest) ([]leap, error) {
 	return all, nil
 }
 
-// Upgrade derives the steps from one version to another, which may be an older one; member says whether their objects are members of an extension.
+// Upgrade derives the steps from one version to another, which may be an older one with the same runtime; member says whether their objects are
+// members of an extension.
 func Upgrade(from, to upgrade.Manifest, member bool) (upgrade.Plan, error) {
+	if now, then := runtimeVersion(from), runtimeVersion(to); spec.Older(then, now) {
+		return upgrade.Plan{}, fmt.Errorf("version %s has the runtime of Sluice %s, and version %s that of Sluice %s, which does not know what the later one wrote", from.Version, now, to.Version, then)
+	}
 	plan, err := upgrade.Derive(from, to, member)
 	plan.Downgrade = IsDowngrade(from.Version, to.Version)
 	return plan, err
 }
+
+// runtimeVersion is the version of Sluice that wrote the runtime of a version; empty if it does not say.
+func runtimeVersion(m upgrade.Manifest) string {
+	id := "function " + sqltext.Qualified(m.Schema, "runtime_version") + "()"
+	if at := slices.IndexFunc(m.Objects, func(o upgrade.Object) bool { return o.ID() == id }); at >= 0 {
+		if found := returnedVersion.FindStringSubmatch(m.Objects[at].SQL); found != nil {
+			return found[1]
+		}
+	}
+	return ""
+}
+
+var returnedVersion = regexp.MustCompile(`return '([0-9]+[.][0-9]+[.][0-9]+[^']*)' \|\| ' \('`)
 
 // IsDowngrade reports whether the second version comes before the first.
 func IsDowngrade(from, to string) bool { return spec.Older(to, from) }

@@ -121,6 +121,7 @@ func (b *builder) addCreated(c created, options ...option) {
 	view, shared := c.data.(render.Extension)
 	if o.Shared = shared; shared {
 		o.Standard = standard(c, view)
+		keepRows(&o, c, view)
 	}
 	b.claimName(c.of.Statement)
 	b.push(o, options)

@@ -1,7 +1,7 @@
 // Package objects turns a plan into database objects, in an order in which they can be created, with the rights on them.
 //
 // Files call downwards: objects, imperative, imperative_merge, inboxes, inbox_ordering, inbox_priority, inbox_journal, inbox_tenants, first_names, stream_tables, stream_tables_from_sql, immediate, outboxes, frame, surface,
-// grants, policies, schemas, made, made_outboxes, relations, drop, build, sections, mentions, problems.
+// grants, policies, schemas, made, made_outboxes, relations, drop, build, kept_rows, sections, mentions, problems.
 package objects
 
 import (

@@ -29,6 +29,8 @@ type Object struct {
 	Holds     bool     `json:"holds,omitempty"`      // holds users' data, which a drop loses
 	Attached  bool     `json:"attached,omitempty"`   // a view that attach() replaces by one over a table of users
 	Resume    string   `json:"resume,omitempty"`     // the statement that has a sequence that was lost go on after all numbers that it gave
+	Takes     string   `json:"takes,omitempty"`      // the id of a table of an older version that an upgrade takes the rows of this table from
+	Fill      string   `json:"fill,omitempty"`       // the statement that does it
 
 	// As if all that was renamed had the names that it was released under first: what is the same then differs in names alone. Empty where
 	// that makes no difference.

@@ -27,6 +27,7 @@ type ColumnDefinition struct {
 	NotNull   bool
 	Default   string // expression; empty if none
 	Generated string // expression of a stored generated column; empty if it is none
+	Identity  bool   // numbers come from a sequence that PostgreSQL names after the table and the column
 }
 
 // defined holds the results of DefineTable by the SHA-256 of the statement: versions have most tables in common.
@@ -97,6 +98,7 @@ func defineColumn(n *pg_query.ColumnDef) (c ColumnDefinition, constraints []stri
 		case pg_query.ConstrType_CONSTR_GENERATED:
 			c.Generated = Expr{k.RawExpr}.SQL()
 		default:
+			c.Identity = c.Identity || k.Contype == pg_query.ConstrType_CONSTR_IDENTITY
 			constraints = append(constraints, Ident(n.Colname)+" "+constraintSQL(k))
 		}
 	}

@@ -39,6 +39,7 @@ type traffic struct {
 
 	at                  string // the version that is installed
 	released            []upgrade.Manifest
+	apply               func(t *testing.T, e *generator.Extension, options commandtest.ApplyOptions)
 	received, published atomic.Int64
 	done                atomic.Int64 // transactions
 	calm                atomic.Bool  // sessions pause between transactions for longer
@@ -158,6 +159,9 @@ func startTraffic(t *testing.T, versions []*generator.Extension, called callings
 		t: t, db: at(t, versions[0]), seed: seed(t), stop: make(chan struct{}), errors: map[string]int{}, works: map[string]int{},
 		released: manifests(versions), called: called, at: versions[0].Version,
 	}
+	r.apply = func(t *testing.T, e *generator.Extension, options commandtest.ApplyOptions) {
+		apply(t, r.db, e, options)
+	}
 	r.db.Exec(t, trafficTables)
 	if r.called != nil {
 		r.db.Exec(t, "grant insert on effects to "+inboxRole+"; grant select on current_version to "+inboxRole)
@@ -178,7 +182,7 @@ func (r *traffic) upgrade(t *testing.T, changed changes, e *generator.Extension)
 	r.calm.Store(!slices.Equal(r.policies(r.at), r.policies(e.Version))) // it locks all that inboxes or outboxes share: docs/limits.md
 	r.goesOn(t)
 	options := commandtest.ApplyOptions{Released: r.released, Loss: true, LockTimeout: 2 * time.Second, Retry: 2 * time.Minute, Progress: &commandtest.Progress{DSN: r.db.DSN(), Log: t.Logf}}
-	apply(t, r.db, e, options)
+	r.apply(t, e, options)
 	r.calm.Store(false)
 	r.at = e.Version
 	r.goesOn(t)
