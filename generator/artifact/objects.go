@@ -1,7 +1,6 @@
 package artifact
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pgsluice/sluice/generator/objects"
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
 	"github.com/pgsluice/sluice/generator/upgrade"
@@ -26,7 +26,7 @@ func (e *Extension) objectFiles() Files {
 			continue
 		}
 		path, title := fileOf(o)
-		steps[path], titles[path] = append(steps[path], Step{SQL: cmp.Or(o.Standard, o.Create(false))}), title
+		steps[path], titles[path] = append(steps[path], Step{SQL: e.Reviewed(o)}), title
 	}
 	files := Files{}
 	for path, all := range steps {
@@ -38,6 +38,9 @@ func (e *Extension) objectFiles() Files {
 	}
 	return files
 }
+
+// Reviewed is the statements of an object as its file has them.
+func (e *Extension) Reviewed(o upgrade.Object) string { return objects.Standard(o, e.view) }
 
 // RuntimeFunctions are the functions of the runtime that no spec changes, by module and signature: what pg_proc.prosrc holds.
 func (e *Extension) RuntimeFunctions() map[string]map[string]string {

@@ -120,7 +120,6 @@ func (b *builder) addCreated(c created, options ...option) {
 	}
 	view, shared := c.data.(render.Extension)
 	if o.Shared = shared; shared {
-		o.Standard = standard(c, view)
 		keepRows(&o, c, view)
 	}
 	b.claimName(c.of.Statement)
@@ -139,13 +138,14 @@ func (c created) comment(mark, internal string) string {
 	return sqltext.Marked(summary(Header(c.sql)), mark)
 }
 
-// standard is what makes an object of the runtime under the names that it has in files.
-func standard(c created, view render.Extension) string {
+// Standard is what makes an object under the names that it has in files: those of the runtime are the same for everyone.
+func Standard(o upgrade.Object, view render.Extension) string {
 	under := view.Standard()
-	if under.Schemas != view.Schemas || strings.Contains(c.sql, view.Extension) {
-		c = part{c.template, under}.create()
+	if !o.Shared || under.Schemas == view.Schemas && !strings.Contains(o.SQL, view.Extension) {
+		return o.Create(false)
 	}
-	o := upgrade.Object{Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: c.comment(under.Mark(), under.InternalName)}
+	c := part{o.Template + ".sql", under}.create()
+	o = upgrade.Object{Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: c.comment(under.Mark(), under.InternalName)}
 	return o.Create(false)
 }
 

@@ -39,7 +39,6 @@ type Object struct {
 	OriginSQL    string `json:"origin_sql,omitempty"`    // of tables
 
 	Template string `json:"-"` // that it was made of, below templates/ and without .sql.tmpl
-	Standard string `json:"-"` // the statements that make it under the names that the runtime has in files; empty if it is not of the runtime
 	Shared   bool   `json:"-"` // is not of a single inbox, outbox or stream table
 }
 
