@@ -140,10 +140,10 @@ func (c created) comment(mark, internal string) string {
 
 // Standard is what makes an object under the names that it has in files: those of the runtime are the same for everyone.
 func Standard(o upgrade.Object, view render.Extension) string {
-	under := view.Standard()
-	if !o.Shared || under.Schemas == view.Schemas && !strings.Contains(o.SQL, view.Extension) {
+	if !o.Shared {
 		return o.Create(false)
 	}
+	under := view.Standard()
 	c := part{o.Template + ".sql", under}.create()
 	o = upgrade.Object{Kind: c.of.Kind, Signature: c.of.Signature(), SQL: c.sql, Comment: c.comment(under.Mark(), under.InternalName)}
 	return o.Create(false)
