@@ -79,7 +79,7 @@ func RequireRuntime(out, extension string) error {
 // are named there. A verb with one text for all, which executes the statement, took 10 to 20 µs more, of 30 to 100.
 func Dispatches(o upgrade.Object) bool {
 	switch o.Template {
-	case "inbox/inbox_claim", "inbox/inbox_mark_processed", "inbox/inbox_receive", "outbox/outbox_publish", "outbox/outbox_publish_many", "group/poll_outbox", "group/pgt_ids_after":
+	case "inbox/inbox_claim", "inbox/inbox_mark_processed", "inbox/inbox_mark_processed_many", "inbox/inbox_receive", "inbox/inbox_receive_many", "outbox/outbox_publish", "outbox/outbox_publish_many", "group/poll_outbox", "group/pgt_ids_after":
 		return true
 	}
 	return false

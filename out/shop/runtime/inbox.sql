@@ -2377,23 +2377,6 @@ $function$;
 comment on function pgtrickle.inbox_is_my_partition(text, text, int4, int4) is
     'Whether a worker has an aggregate. (Sluice: pgtrickle in pgtrickle)';
 
--- Stores messages: a JSON array of objects with the parameters of inbox_receive, without p_. Returns for each whether it is stored, in
--- order.
--- Writes the inbox and, for the duplicate rate, pgt_inbox_duplicates. The second of two equal ids is a duplicate.
-create function pgtrickle.inbox_receive_many(p_inbox text, p_messages jsonb)
-    returns table (event_id text, stored boolean)
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-begin
-    -- The rows are those of the inbox's own function. @plpgsql_check_options: extra_warnings = off
-    return query execute format('select * from %I.%I($1, $2)', 'pgtrickle_internal',
-        pgtrickle_internal.pgt_inbox_function(p_inbox, '_receive_many'))
-    using p_inbox, p_messages;
-end;
-$function$;
-comment on function pgtrickle.inbox_receive_many(text, jsonb) is 'Stores messages. (Sluice: pgtrickle in pgtrickle)';
-
 -- Pending messages of an inbox in processing order.
 -- Reads the inbox's view of them, without locks.
 create function pgtrickle.inbox_pending(p_inbox text, p_limit integer default 100)
@@ -2676,24 +2659,6 @@ as $function$
     select pgtrickle.inbox_mark_processed(p_inbox, p_event_id::pg_catalog.text, p_lease_id)
 $function$;
 comment on function pgtrickle.inbox_mark_processed(text, anynonarray, int8) is 'Takes an id of any type. (Sluice: pgtrickle in pgtrickle)';
-
--- Marks messages as processed: all or none. Returns how many were not processed before.
--- Writes the inbox, pgt_inbox_leases; with p_lease_id as for one message.
-create function pgtrickle.inbox_mark_processed(p_inbox text, p_event_ids text[], p_lease_id bigint default null)
-    returns bigint
-    language plpgsql
-    set search_path = pg_catalog, pg_temp
-as $function$
-declare
-    v_count bigint;
-begin
-    execute format('select %I.%I($1, $2, $3)', 'pgtrickle_internal', pgtrickle_internal.pgt_inbox_function(p_inbox, '_mark_processed'))
-    into v_count
-    using p_inbox, array_remove(p_event_ids, null), p_lease_id;
-    return v_count;
-end;
-$function$;
-comment on function pgtrickle.inbox_mark_processed(text, text[], int8) is 'Marks messages as processed. (Sluice: pgtrickle in pgtrickle)';
 
 -- Counts a failure of a message: keeps 1000 characters of its error, or those that its column takes, and returns the failures so far.
 -- Writes the inbox, pgt_inbox_leases. With p_lease_id, which inbox_claim_lease returned, LeaseLost if that lease of the message is lost.
