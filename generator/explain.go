@@ -7,6 +7,7 @@ import (
 	"github.com/pgsluice/sluice/generator/plan"
 	"github.com/pgsluice/sluice/generator/render"
 	"github.com/pgsluice/sluice/generator/spec"
+	"github.com/pgsluice/sluice/generator/upgrade"
 	"github.com/pgsluice/sluice/ivm/diag"
 )
 
@@ -30,7 +31,7 @@ func Explain(s *spec.Spec, name, stage, format string) (text string, found bool,
 
 // functionsOf are the functions of a stream table, as they are installed; none if the spec has problems, which others report.
 func functionsOf(s *spec.Spec, t spec.StreamTable) string {
-	_, made := objectsOf(s, &plan.Lineage{}, &diag.List{})
+	_, made := objectsOf(s, &plan.Lineage{}, upgrade.Manifest{}, &diag.List{})
 	if made == nil {
 		return ""
 	}

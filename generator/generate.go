@@ -34,7 +34,7 @@ func Generate(s *spec.Spec, released ...upgrade.Manifest) (*artifact.Extension, 
 		return artifact.Fixed(s, fixed.Files(s, sharded)), errs
 	}
 	names := plan.Trace(s, released, errs)
-	planned, made := objectsOf(names.Spec, names, errs)
+	planned, made := objectsOf(names.Spec, names, names.Last, errs)
 	if made == nil {
 		return nil, errs
 	}
@@ -54,12 +54,13 @@ func Generate(s *spec.Spec, released ...upgrade.Manifest) (*artifact.Extension, 
 	return e, errs
 }
 
-// objectsOf plans a spec and creates its objects; both are nil after an error.
-func objectsOf(s *spec.Spec, names *plan.Lineage, errs *diag.List) (*plan.Plan, *objects.Objects) {
+// objectsOf plans a spec and creates its objects; both are nil after an error. last is the release before, empty if there is none.
+func objectsOf(s *spec.Spec, names *plan.Lineage, last upgrade.Manifest, errs *diag.List) (*plan.Plan, *objects.Objects) {
 	planned := plan.Of(s, names, errs)
 	if planned == nil {
 		return nil, nil
 	}
+	planned.View.KeepsWires = last.Has("table " + planned.View.In("pgt_inbox_quarantine").String())
 	return planned, objects.Of(planned, errs)
 }
 
@@ -67,7 +68,7 @@ func objectsOf(s *spec.Spec, names *plan.Lineage, errs *diag.List) (*plan.Plan, 
 // with these names and pairs the objects.
 func follow(made *objects.Objects, names *plan.Lineage, errs *diag.List) {
 	problems := &diag.List{}
-	_, first := objectsOf(names.Original, &plan.Lineage{}, problems)
+	_, first := objectsOf(names.Original, &plan.Lineage{}, names.Last, problems)
 	if first == nil {
 		names.NotFollowed(problems.Errors()[0].Message, errs)
 		return

@@ -129,7 +129,7 @@ func isOfSeveral(name string) bool {
 
 // modules are the rooms of templates that hold what a module shares.
 var modules = map[string]string{
-	"inbox": "inbox", "wire": "inbox", "outbox": "outbox", "group": "outbox",
+	"inbox": "inbox", "wire": "wire", "outbox": "outbox", "group": "outbox",
 	"stream_table": "stream", "immediate": "stream", "at_commit": "stream", "source": "stream", "imperative": "imperative",
 }
 

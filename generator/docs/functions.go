@@ -12,7 +12,7 @@ import (
 
 // areas are the rooms of the templates, and what their functions are for.
 var areas = []struct{ id, title string }{
-	{"inbox", "Inboxes"}, {"imperative", "Created at run time"}, {"outbox", "Outboxes"}, {"group", "Consumer groups"}, {"stream_table", "Stream tables"}, {"scheduler", "Background work"}, {"catalog", "Settings"},
+	{"inbox", "Inboxes"}, {"wire", "Documents in wire formats"}, {"imperative", "Created at run time"}, {"outbox", "Outboxes"}, {"group", "Consumer groups"}, {"stream_table", "Stream tables"}, {"scheduler", "Background work"}, {"catalog", "Settings"},
 }
 
 // isPublic reports whether users call a function.

@@ -30,12 +30,13 @@ func (b *builder) inboxes(view render.Extension) {
 	b.add("catalog/pgt_inbox_priority_config.sql", view, created)
 	b.add("catalog/pgt_inbox_sequences.sql", view, dumpedWhere("where is_expired"))
 	b.add("catalog/pgt_inbox_partitions.sql", view)
-	b.add("catalog/pgt_inbox_quarantine.sql", view, holds)
-	b.add("catalog/pgt_inbox_quarantine_new.sql", view)
-	for _, name := range []string{
-		"json", "decode_cloudevents", "decode_debezium", "decode_debezium_outbox", "decode_maxwell", "decode", "alert_quarantined",
-	} {
-		b.add("wire/pgt_"+name+".sql", view)
+	if view.HasWires() {
+		b.add("wire/pgt_inbox_quarantine.sql", view, holds)
+		for _, name := range []string{
+			"inbox_quarantine_new", "json", "decode_cloudevents", "decode_debezium", "decode_debezium_outbox", "decode_maxwell", "decode", "alert_quarantined",
+		} {
+			b.add("wire/pgt_"+name+".sql", view)
+		}
 	}
 	for _, name := range []string{
 		"pgt_inbox_function", "inbox_is_my_partition", "pgt_inbox", "pgt_is_free", "pgt_claim_state", "pgt_move_cursor", "pgt_claimed_part", "pgt_note_part", "pgt_processing_us", "pgt_processing_us_local", "pgt_count_attempt",

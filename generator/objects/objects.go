@@ -139,10 +139,14 @@ func (b *builder) interfaces(view render.Extension) {
 			"inbox_mark_failed", "inbox_mark_failed_any", "inbox_mark_failed_many",
 			"pgt_lease", "pgt_lease_attempts", "pgt_end_leases", "inbox_claim_lease", "pgt_move_leases", "inbox_extend", "inbox_release",
 			"replay_inbox_messages", "pause_inbox", "resume_inbox", "inbox_health", "inbox_status", "inbox_status_of", "inbox_ordering_gaps",
-			"inbox_receive_wire", "inbox_retry_quarantined", "pgt_attach_inboxes", "pgt_detach_inboxes", "pgt_tick_inboxes",
+			"pgt_attach_inboxes", "pgt_detach_inboxes", "pgt_tick_inboxes",
 		} {
 			b.add("inbox/"+template+".sql", view)
 		}
+	}
+	if view.HasWires() {
+		b.add("wire/inbox_receive_wire.sql", view)
+		b.add("wire/inbox_retry_quarantined.sql", view)
 	}
 	if view.HasStreamTables() {
 		b.maintenanceGroups(view)

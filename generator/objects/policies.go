@@ -35,8 +35,10 @@ func sharedTables(view render.Extension) (tables []sharedTable) {
 			sharedTable{view.In("pgt_inbox_ordering_config"), "select", "select", "select", "inbox"},
 			sharedTable{view.InInternal("pgt_inbox_sequences"), "", "select", "select", "inbox"},
 			sharedTable{view.In("pgt_inbox_priority_config"), "", "select", "select", "inbox"},
-			sharedTable{view.In("pgt_inbox_quarantine"), "all", "select", "select", "inbox"},
 		)
+		if view.HasWires() {
+			tables = append(tables, sharedTable{view.In("pgt_inbox_quarantine"), "all", "select", "select", "inbox"})
+		}
 	}
 	if view.OwnReaders() {
 		tables = append(tables,

@@ -23,6 +23,8 @@ type Extension struct {
 	Groups    []Group
 	Settings  []Setting
 
+	KeepsWires bool // the release before had an inbox with a wire format, and there may be documents in quarantine
+
 	Plan
 }
 
@@ -98,7 +100,7 @@ func (e Extension) Modules() (modules []string) {
 		name string
 		used bool
 	}{
-		{"inbox", e.HasInboxes()}, {"outbox", len(e.Outboxes) > 0}, {"stream", e.HasStreamTables()}, {"imperative", e.FromSQL != nil || e.FromSQLTable != nil},
+		{"inbox", e.HasInboxes()}, {"wire", e.HasWires()}, {"outbox", len(e.Outboxes) > 0}, {"stream", e.HasStreamTables()}, {"imperative", e.FromSQL != nil || e.FromSQLTable != nil},
 	} {
 		if m.used {
 			modules = append(modules, m.name)
@@ -140,6 +142,9 @@ func (e Extension) SpecRows() []SpecRow {
 func (e Extension) Wired() []Inbox {
 	return slices.DeleteFunc(slices.Clone(e.Inboxes), func(i Inbox) bool { return i.WireFormat == "" })
 }
+
+// HasWires reports whether the extension has the module that decodes documents.
+func (e Extension) HasWires() bool { return e.KeepsWires || len(e.Wired()) > 0 }
 
 // Tenants lists the inboxes that keep messages of tenants apart.
 func (e Extension) Tenants() []Inbox {

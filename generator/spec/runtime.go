@@ -12,7 +12,7 @@ import (
 const ofRuntime = `
 version: 1
 extension: {name: %s, version: 0.0.0, schema: %s, imperative: true}
-inboxes: [{name: any_inbox}]
+inboxes: [{name: any_inbox, wire_format: debezium}]
 outboxes: [{name: any_outbox}]
 stream_tables: [{name: any_stream_table, query: select id from any_table}]
 `

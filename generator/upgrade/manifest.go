@@ -66,6 +66,11 @@ func (m Manifest) Find(kind, name string) (Named, bool) {
 	return m.Named[at], true
 }
 
+// Has reports whether this version has an object, by its id.
+func (m Manifest) Has(id string) bool {
+	return slices.ContainsFunc(m.Objects, func(o Object) bool { return o.ID() == id })
+}
+
 // Holding lists the tables, as SQL, that may have data of users: some are made at run time only.
 func (m Manifest) Holding() []string {
 	var tables []string

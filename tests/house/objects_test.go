@@ -94,7 +94,7 @@ func TestOneRuntime(t *testing.T) {
 			}
 		}
 	}
-	if len(texts) != 4 || compared < 100 {
+	if len(texts) != 5 || compared < 100 {
 		t.Errorf("%d files were compared with the first of %v", compared, of)
 	}
 }

@@ -55,7 +55,7 @@ func TestSize(t *testing.T) {
 		what      string
 		got, most size
 	}{
-		{"one inbox", inbox, size{4672, 144}},
+		{"one inbox", inbox, size{4152, 133}},
 		{"one more inbox", inboxes.minus(inbox), size{700, 26}},
 		{"one outbox with a group", outbox, size{3964, 115}},
 		{"one more outbox with a group", outboxes.minus(outbox), size{200, 12}},
