@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/tools/txtar"
 
 	"github.com/pgsluice/sluice/cmd/commandtest"
 	"github.com/pgsluice/sluice/generator"
@@ -19,39 +20,30 @@ import (
 	"github.com/pgsluice/sluice/tests/kit/program"
 )
 
-// edit replaces a text in files of the repository: in one, or in all that have it.
+// edit replaces a text in a file of the repository, or everywhere in templates, generator and cmd.
 type edit struct{ in, old, new string }
 
-// toNext makes the next Sluice of this one. Its runtime has a column more in a table of options, a parameter more in a function, another name for a table
-// with rows, two tables for one, another view over these, and a function less.
-var toNext = []edit{
-	{"", "pgt_inbox_duplicates", "pgt_inbox_repeats"},
-	{"", "pgt_modules", "pgt_module_names"},
-	{"generator/render/extension.go", `RuntimeVersion = "0.1.0"`, `RuntimeVersion = "0.2.0"`},
-	{"generator/objects/kept_rows.go", "formerNames = map[string]string{}", `formerNames = map[string]string{"pgt_inbox_repeats": "pgt_inbox_" + "duplicates"}`},
-	{"generator/objects/kept_rows.go", "takenFrom   = map[string]string{}", `takenFrom = map[string]string{"pgt_outbox_drains": "pgt_outbox_state"}`},
-	{"templates/catalog/pgt_inbox_config.sql.tmpl", "    table_indexes         name[]\n", "    table_indexes         name[],\n    is_next               boolean     not null default true\n"},
-	{"templates/inbox/inbox_health.sql.tmpl", "inbox_health(p_inbox text)", "inbox_health(p_inbox text, p_brief boolean default false)"},
-	{"templates/catalog/pgt_outbox_state.sql.tmpl", "    came_late          bigint,\n    last_drained_at    timestamptz,\n    last_drained_count bigint\n", "    came_late          bigint\n"},
-	{"templates/catalog/pgt_outbox_config.sql.tmpl", "s.last_drained_at, s.last_drained_count", "d.last_drained_at, d.last_drained_count, true as is_next"},
-	{"templates/catalog/pgt_outbox_config.sql.tmpl", "\nwhere ", "\nleft join {{.Internal}}.pgt_outbox_drains d on d.outbox_name = o.outbox_name\nwhere "},
-	{
-		"templates/outbox/pgt_outbox_drain.sql.tmpl",
-		"update {{.Internal}}.pgt_outbox_state s set last_drained_at = clock_timestamp(), last_drained_count = null where s.outbox_name = p_outbox;",
-		"insert into {{.Internal}}.pgt_outbox_drains as s values (p_outbox, clock_timestamp(), null)\n            on conflict (outbox_name) do update set last_drained_at = excluded.last_drained_at, last_drained_count = null;",
-	},
-	{
-		"templates/outbox/pgt_outbox_drain.sql.tmpl",
-		"update {{.Internal}}.pgt_outbox_state s\n    set last_drained_at = clock_timestamp(), last_drained_count = v_count + case when p_continues then s.last_drained_count else 0 end\n    where s.outbox_name = p_outbox and v_count > 0;",
-		"insert into {{.Internal}}.pgt_outbox_drains as s select p_outbox, clock_timestamp(), v_count where v_count > 0\n    on conflict (outbox_name) do update set last_drained_at = excluded.last_drained_at,\n        last_drained_count = v_count + case when p_continues then s.last_drained_count else 0 end;",
-	},
-	{"generator/objects/outboxes.go", `b.add("catalog/pgt_outbox_state.sql", view, dumped)`, `b.add("catalog/pgt_outbox_state.sql", view, dumped)` + "\n\tb.add(\"catalog/pgt_outbox_drains.sql\", view, dumped)"},
-}
+const everywhere = "everywhere"
 
-// nextFiles are those that the next Sluice has beside them.
-var nextFiles = map[string]string{
-	"templates/catalog/pgt_outbox_drains.sql.tmpl":      "-- When retention last deleted rows of an outbox.\ncreate table {{.Internal}}.pgt_outbox_drains (\n    outbox_name        text not null primary key,\n    last_drained_at    timestamptz,\n    last_drained_count bigint\n);\n",
-	"templates/catalog/pgt_outbox_drains.fill.sql.tmpl": "insert into {{.Internal}}.pgt_outbox_drains\nselect s.outbox_name, s.last_drained_at, s.last_drained_count from {{.Internal}}.pgt_outbox_state s where s.last_drained_at is not null;\n",
+// toNext reads the edits that make the next Sluice of this one, and the files that it has beside them.
+func toNext(t *testing.T) (edits []edit, files map[string]string) {
+	t.Helper()
+	archive, err := txtar.ParseFile("runtime/next.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = map[string]string{}
+	for _, file := range archive.Files {
+		text := strings.TrimSuffix(string(file.Data), "\n")
+		if in, is := strings.CutSuffix(file.Name, " has"); is {
+			edits = append(edits, edit{in: in, old: text})
+		} else if file.Name == "becomes" {
+			edits[len(edits)-1].new = text
+		} else {
+			files[file.Name] = text + "\n"
+		}
+	}
+	return edits, files
 }
 
 // nextSluice is a program, and the artifacts of two releases of one spec, the second of which it made.
@@ -100,7 +92,8 @@ func overlay(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replaced, found, files := map[string]string{}, make([]int, len(toNext)), os.DirFS(root)
+	edits, more := toNext(t)
+	replaced, found, files := map[string]string{}, make([]int, len(edits)), os.DirFS(root)
 	put := func(path, text string) {
 		copied := filepath.Join(dir, strings.ReplaceAll(path, "/", "-"))
 		if err := os.WriteFile(copied, []byte(text), 0o666); err != nil {
@@ -115,12 +108,12 @@ func overlay(t *testing.T, dir string) string {
 			}
 			text, err := fs.ReadFile(files, path)
 			now, called := string(text), path
-			for n, e := range toNext {
-				if e.in == "" || e.in == path {
+			for n, e := range edits {
+				if e.in == everywhere || e.in == path {
 					found[n] += strings.Count(now, e.old)
 					now = strings.ReplaceAll(now, e.old, e.new)
 				}
-				if e.in == "" {
+				if e.in == everywhere {
 					called = strings.ReplaceAll(called, e.old, e.new)
 				}
 			}
@@ -136,12 +129,12 @@ func overlay(t *testing.T, dir string) string {
 			t.Fatal(err)
 		}
 	}
-	for n, e := range toNext {
-		if found[n] == 0 || e.in != "" && found[n] > 1 {
+	for n, e := range edits {
+		if found[n] == 0 || e.in != everywhere && found[n] > 1 {
 			t.Fatalf("%d times in %q: %q", found[n], e.in, e.old)
 		}
 	}
-	for path, text := range nextFiles {
+	for path, text := range more {
 		put(path, text)
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replaced})
