@@ -182,7 +182,7 @@ func TestReceiveEnds(t *testing.T) {
 }
 
 // TestSourceSurvivesKill settles across a restart of the server. One that is killed at once may not have written what it delivered; then it does not take
-// the acknowledgements, and all comes again.
+// all acknowledgements, and some come again.
 func TestSourceSurvivesKill(t *testing.T) {
 	for _, pause := range []time.Duration{0, 500 * time.Millisecond} {
 		t.Run(pause.String(), func(t *testing.T) { settleAcrossKill(t, pause) })
@@ -212,13 +212,26 @@ func settleAcrossKill(t *testing.T, pause time.Duration) {
 	if err := source.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err == nil {
-		all = all[20:]
+	rest := all[20:]
+	consumer, failed := admin(t, server.url()).Consumer(t.Context(), "EVENTS", c.Consumer)
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	// Some acknowledgements of those that failed as a whole may be taken: of what the server had written that it delivered.
+	left := int(consumer.CachedInfo().NumPending) + consumer.CachedInfo().NumAckPending
+	if left < len(rest) || err == nil && left > len(rest) {
+		t.Fatalf("%d are left after the restart (settled: %v)", left, err)
 	}
 	again := openSource(t, c, wire.Native, 100)
-	got, want := strings.Fields(relaytest.IDs(relaytest.Take(t, again, len(all)))), strings.Fields(relaytest.DocumentIDs(all))
+	got := strings.Fields(relaytest.IDs(relaytest.Take(t, again, left)))
+	for _, id := range strings.Fields(relaytest.DocumentIDs(rest)) {
+		if !slices.Contains(got, id) {
+			t.Errorf("%s was lost (settled: %v)", id, err)
+		}
+	}
 	slices.Sort(got)
-	slices.Sort(want)
-	relaytest.SameIDs(t, fmt.Sprintf("after the restart (settled: %v)", err), strings.Join(got, " "), strings.Join(want, " "))
+	if len(slices.Compact(got)) != left {
+		t.Errorf("some came twice: %v", got)
+	}
 	relaytest.Nothing(t, again)
 }
