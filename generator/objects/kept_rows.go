@@ -9,7 +9,7 @@ import (
 )
 
 // Where upgrades of the runtime find the rows of its tables, by their names: a released version may have them under another name, or in another
-// table. No version is released yet that has.
+// table. Tables of options, whose rows scripts write, keep their names. No version is released yet that has another.
 var (
 	formerNames = map[string]string{} // the upgrade renames the table
 	takenFrom   = map[string]string{} // the upgrade runs catalog/<name>.fill.sql.tmpl before it changes or drops the other table

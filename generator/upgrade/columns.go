@@ -52,7 +52,7 @@ func (d *differ) guard(was, m Made) string {
 	id := "outbox " + strings.TrimPrefix(m.identity(), m.Kind+" ")
 	before, _ := identifiedAs(d.from.Made, id)
 	outbox, _ := identifiedAs(d.to.Made, id)
-	if m.Kind != "stream table" || message == "" || before.Holds || outbox.Lenient || !d.keeps(state) {
+	if m.Kind != "stream table" || message == "" || before.Holds || outbox.Lenient || d.kept[state] == "" {
 		return ""
 	}
 	return fmt.Sprintf(`do $do$

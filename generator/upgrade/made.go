@@ -98,7 +98,7 @@ func (d *differ) forget() {
 		step := Step{Action: "drop", Object: "what is noted of " + n.Kind + " " + n.Name}
 		for _, v := range n.Values {
 			switch {
-			case !d.keeps(v.Table):
+			case d.kept[v.Table] == "":
 			case v.Key:
 				step.SQL += fmt.Sprintf("update %[1]s set %[2]s = %[2]s - %[3]s where %[2]s ? %[3]s;\n", v.Table, v.Column, v.Value)
 			default:

@@ -75,9 +75,10 @@ type differ struct {
 	from, to Manifest
 	member   bool // objects are members of an extension
 	old, new map[string]Object
-	dropped  map[string]bool // objects of from that are dropped, to be created again if to has them; all by identity
-	filled   map[string]bool // tables of to that have their rows, as the table that had them changes or goes
-	adopted  map[string]bool // tables that a function may have created
+	dropped  map[string]bool   // objects of from that are dropped, to be created again if to has them; all by identity
+	filled   map[string]bool   // tables of to that have their rows, as the table that had them changes or goes
+	adopted  map[string]bool   // tables that a function may have created
+	kept     map[string]string // of keptTables
 	plan     Plan
 }
 
@@ -86,6 +87,7 @@ type differ struct {
 func Derive(from, to Manifest, member bool) (Plan, error) {
 	d := &differ{from: withIdentities(from), to: withIdentities(to), member: member, dropped: map[string]bool{}, filled: map[string]bool{}, adopted: map[string]bool{}, plan: Plan{From: from.Version, To: to.Version, Changes: changes(from, to)}}
 	d.old, d.new = byIdentity(d.from.Objects), byIdentity(d.to.Objects)
+	d.kept = d.keptTables()
 	if from.Extension != to.Extension || from.Schema != to.Schema {
 		return d.plan, fmt.Errorf("extension %s in schema %s cannot become extension %s in schema %s: install the new one beside it, and move the data",
 			from.Extension, from.Schema, to.Extension, to.Schema)

@@ -43,8 +43,9 @@ func (d *differ) renameValues() string {
 		before, _ := identifiedAs(d.from.Named, n.identity())
 		for _, new := range n.Values {
 			// Not by place: which tables there are depends on the options of a version.
-			at := slices.IndexFunc(before.Values, func(old Value) bool { return old.Table == new.Table && old.Column == new.Column })
-			if at >= 0 && d.keeps(new.Table) {
+			table := d.kept[new.Table]
+			at := slices.IndexFunc(before.Values, func(old Value) bool { return old.Table == table && old.Column == new.Column })
+			if at >= 0 {
 				add(new.Table, new.Column, before.Values[at].Value, new.Value, new.Key)
 			}
 		}
@@ -63,9 +64,14 @@ func literalOf(value string) string {
 	return value
 }
 
-// keeps reports whether both versions have a table of the catalog.
-func (d *differ) keeps(table string) bool {
-	_, before := d.old["table "+table]
-	_, after := d.new["table "+table]
-	return before && after
+// keptTables are the tables that both versions have, by their names in either: what the older version calls them.
+func (d *differ) keptTables() map[string]string {
+	kept := map[string]string{}
+	for _, o := range slices.Concat(d.from.Objects, d.to.Objects) {
+		before, was := d.old[o.identity()]
+		if _, stays := d.new[o.identity()]; o.Kind == "table" && was && stays {
+			kept[o.Signature] = before.Signature
+		}
+	}
+	return kept
 }

@@ -75,7 +75,12 @@ func (n *nextSluice) command(_ *testing.T, args ...string) *osexec.Cmd {
 // apply brings a database to the second version.
 func (n *nextSluice) apply(t *testing.T, dsn string) {
 	t.Helper()
-	run(t, n.command(t, "apply", "-f", "runtime/02.yaml", "-o", n.out, "--dsn", dsn))
+	n.applySpec(t, "runtime/02.yaml", dsn)
+}
+
+func (n *nextSluice) applySpec(t *testing.T, spec, dsn string) {
+	t.Helper()
+	run(t, n.command(t, "apply", "-f", spec, "-o", n.out, "--dsn", dsn))
 }
 
 func run(t *testing.T, cmd *osexec.Cmd) {
@@ -155,6 +160,7 @@ func TestNextRuntime(t *testing.T) {
 	n := buildNext(t)
 	t.Run("traffic", n.underTraffic)
 	t.Run("killed", n.killed)
+	t.Run("renamed inbox", n.renamesInbox)
 	t.Run("migrations", n.byMigrations)
 	t.Run("extension", n.byExtension)
 }
@@ -201,6 +207,16 @@ func (n *nextSluice) killed(t *testing.T) {
 	k := startKilling(t, "runtime", n.versions)
 	k.program, k.out, k.fresh, k.typical = n.command, n.out, map[string][]string{n.versions[1].Version: n.catalog}, 400*time.Millisecond
 	k.often(t, 1, k.kill, func() (from, to int) { return 0, 1 })
+}
+
+// renamesInbox has an upgrade rename an inbox, and a table with rows that name it.
+func (n *nextSluice) renamesInbox(t *testing.T) {
+	db := at(t, n.versions[0])
+	db.Exec(t, "insert into pgtrickle_internal.pgt_inbox_duplicates (inbox_name) select 'urgent' from generate_series(1, 3)")
+	n.applySpec(t, "runtime/renamed/spec.yaml", db.DSN())
+	if got := pgtest.One[int](t, db, "select count(*) from pgtrickle_internal.pgt_inbox_repeats where inbox_name = 'pressing'"); got != 3 {
+		t.Errorf("%d rows name the inbox, want 3", got)
+	}
 }
 
 func (n *nextSluice) byMigrations(t *testing.T) {
