@@ -881,6 +881,7 @@ as $function$
 declare
     v_outbox record;
     v_most   bigint := (select s.value from pgtrickle_internal.pgt_setting('outbox_storage_critical_mb') s)::bigint * 1024 * 1024;
+    v_at     timestamptz := clock_timestamp(); -- before the sequence is read, as in pgt_watch_sequences
 begin
     for v_outbox in
         select c.outbox_name, c.outbox_table_name, z.bytes, i.drawn_id, n.last_id, n.last_id > s.notified_id as has_news,
@@ -904,7 +905,7 @@ begin
         update pgtrickle_internal.pgt_outbox_state s
         set notified_id = greatest(s.notified_id, v_outbox.last_id), storage_critical = v_outbox.is_critical,
             seen_id = case when s.moved_xid is null then greatest(s.seen_id, v_outbox.drawn_id) else s.seen_id end,
-            seen_at = case when s.moved_xid is null and v_outbox.drawn_id > s.seen_id then clock_timestamp() else s.seen_at end
+            seen_at = case when s.moved_xid is null and v_outbox.drawn_id > s.seen_id then v_at else s.seen_at end
         where s.outbox_name = v_outbox.outbox_name;
         if v_outbox.has_news then
             perform pg_notify('pgtrickle_outbox_new', v_outbox.outbox_table_name);
@@ -2886,6 +2887,7 @@ declare
     v_rows   bigint;
     v_drawn  bigint;
     v_used   bigint;
+    v_at     timestamptz; -- before the sequence was read: what is published later, with an id that was seen, comes late
 begin
     for v_outbox in
         select o.outbox_name, t.name, q.seqrelid::regclass as ids, q.seqcache, i.drawn_id, greatest(i.last_id, g.cur) as used_id,
@@ -2911,6 +2913,7 @@ begin
             if v_outbox.seqcache > 1 then
                 execute format('alter sequence %s cache 1', v_outbox.ids);
             end if;
+            v_at := clock_timestamp();
             select i.drawn_id, greatest(i.drawn_id, i.last_id, v_outbox.used_id) into v_drawn, v_used
             from pgtrickle_internal.pgt_outbox_ids(v_outbox.outbox_name) i;
             -- Events with ids that a group had passed before they were published come to it after all. Where publishers have drawn past the
@@ -2944,7 +2947,7 @@ begin
                 v_rows := greatest(v_rows, pgtrickle_internal.pgt_count_ids(v_ids));
             end loop;
             update pgtrickle_internal.pgt_outbox_state s
-            set moved_xid = null, seen_at = clock_timestamp()
+            set moved_xid = null, seen_at = v_at
             where s.outbox_name = v_outbox.outbox_name and v_upto is not null;
             continue when v_upto is not null and v_drawn = v_used and v_rows = 0 and v_outbox.seqcache = 1;
             if v_upto is not null then
