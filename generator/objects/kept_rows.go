@@ -12,7 +12,7 @@ import (
 // table. Tables of options, whose rows scripts write, keep their names. No version is released yet that has another.
 var (
 	formerNames = map[string]string{} // the upgrade renames the table
-	takenFrom   = map[string]string{} // the upgrade runs catalog/<name>.fill.sql.tmpl before it changes or drops the other table
+	takenFrom   = map[string]string{} // the upgrade runs <name>.fill.sql.tmpl, beside the template of the table, before it changes or drops the other one
 )
 
 // keepRows notes it of a table.
@@ -22,6 +22,6 @@ func keepRows(o *upgrade.Object, c created, view render.Extension) {
 		o.From(upgrade.Object{Kind: o.Kind, Signature: table(former), SQL: strings.ReplaceAll(o.SQL, o.Signature, table(former))})
 	}
 	if from := takenFrom[c.of.Name]; from != "" {
-		o.Takes, o.Fill = "table "+table(from), render.Must("catalog/"+c.of.Name+".fill.sql", view)
+		o.Takes, o.Fill = "table "+table(from), render.Must(strings.TrimSuffix(c.template, ".sql")+".fill.sql", view)
 	}
 }

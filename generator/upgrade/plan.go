@@ -76,7 +76,6 @@ type differ struct {
 	member   bool // objects are members of an extension
 	old, new map[string]Object
 	dropped  map[string]bool   // objects of from that are dropped, to be created again if to has them; all by identity
-	filled   map[string]bool   // tables of to that have their rows, as the table that had them changes or goes
 	adopted  map[string]bool   // tables that a function may have created
 	kept     map[string]string // of keptTables
 	plan     Plan
@@ -85,7 +84,7 @@ type differ struct {
 // Derive compares two versions; member says whether their objects are members of an extension. It fails where no steps are known that
 // keep the data.
 func Derive(from, to Manifest, member bool) (Plan, error) {
-	d := &differ{from: withIdentities(from), to: withIdentities(to), member: member, dropped: map[string]bool{}, filled: map[string]bool{}, adopted: map[string]bool{}, plan: Plan{From: from.Version, To: to.Version, Changes: changes(from, to)}}
+	d := &differ{from: withIdentities(from), to: withIdentities(to), member: member, dropped: map[string]bool{}, adopted: map[string]bool{}, plan: Plan{From: from.Version, To: to.Version, Changes: changes(from, to)}}
 	d.old, d.new = byIdentity(d.from.Objects), byIdentity(d.to.Objects)
 	d.kept = d.keptTables()
 	if from.Extension != to.Extension || from.Schema != to.Schema {
@@ -184,17 +183,6 @@ func (d *differ) unalterable() error {
 	return nil
 }
 
-// takeRows makes the new tables whose rows stand in another table of the version before, and fills them.
-func (d *differ) takeRows() {
-	for _, o := range d.to.Objects {
-		_, was := d.old[o.identity()]
-		if _, there := d.old[o.Takes]; !was && there {
-			d.filled[o.identity()] = true
-			d.add(Step{Action: "add", Object: o.ID(), SQL: o.Create(d.member) + o.Fill})
-		}
-	}
-}
-
 // createObjects adds what is new, changes what differs and makes again what was dropped for it, in order.
 func (d *differ) createObjects(changes map[string]tableChange) {
 	made := map[string]bool{}
@@ -202,7 +190,7 @@ func (d *differ) createObjects(changes map[string]tableChange) {
 		before, was := d.old[o.identity()]
 		switch {
 		case !was && o.Kind == "schema": // is there
-		case d.filled[o.identity()]:
+		case d.takes(o): // is there, too
 			made[o.identity()] = true
 		case !was:
 			made[o.identity()] = true

@@ -180,3 +180,18 @@ func (c *tableChange) setOptions(o Object, old, new map[string]string) {
 		c.alter(o, lock, "set (%s)", strings.Join(set, ", "))
 	}
 }
+
+// takeRows makes the new tables whose rows stand in another table of the version before, and fills them before that one changes or goes.
+func (d *differ) takeRows() {
+	for _, o := range d.to.Objects {
+		if d.takes(o) {
+			d.add(Step{Action: "add", Object: o.ID(), SQL: o.Create(d.member) + o.Fill})
+		}
+	}
+}
+
+func (d *differ) takes(o Object) bool {
+	_, was := d.old[o.identity()]
+	_, there := d.old[o.Takes]
+	return !was && there
+}
