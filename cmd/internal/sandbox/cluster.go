@@ -3,29 +3,17 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 )
 
-// clusters are the data directories that initdb made in this process, by the
-// binaries and arguments that made them. Copying one takes a tenth of the time.
-var clusters struct {
-	sync.Mutex
-	dirs map[string]string
-}
-
-func forgetClusters() {
-	clusters.Lock()
-	defer clusters.Unlock()
-	clusters.dirs = nil
-}
-
-// newCluster makes a data directory at data, owned by account.
-func newCluster(ctx context.Context, in Install, args []string, account *syscall.Credential, data string) error {
-	from, err := masterCluster(ctx, in, args, account)
+// newCluster makes a data directory at data, owned by account: a copy of one that initdb made for any process before,
+// which takes a tenth of the time.
+func newCluster(ctx context.Context, in Install, account *syscall.Credential, data string) error {
+	from, err := masterCluster(ctx, in, account)
 	if err != nil {
 		return err
 	}
@@ -33,42 +21,62 @@ func newCluster(ctx context.Context, in Install, args []string, account *syscall
 	return err
 }
 
-func masterCluster(ctx context.Context, in Install, args []string, account *syscall.Credential) (string, error) {
-	clusters.Lock()
-	defer clusters.Unlock()
-	key := in.Bin + "\x00" + strings.Join(args, "\x00")
-	if dir := clusters.dirs[key]; dir != "" {
-		return dir, nil
-	}
-	parent, err := newDir(account)
+// masterCluster is where the cache keeps what initdb makes for this account by these binaries, or by copies of them.
+func masterCluster(ctx context.Context, in Install, account *syscall.Credential) (string, error) {
+	cache, err := cacheDir()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(parent, "data")
-	if err := initCluster(ctx, in, args, account, dir); err != nil {
+	program, err := os.Stat(filepath.Join(in.Bin, "postgres"))
+	if err != nil {
 		return "", err
 	}
-	if clusters.dirs == nil {
-		clusters.dirs = map[string]string{}
+	uid := os.Geteuid()
+	if account != nil {
+		uid = int(account.Uid)
 	}
-	clusters.dirs[key] = dir
-	return dir, nil
+	dir := filepath.Join(cache, fmt.Sprintf("cluster-%s-%d-%d", in.Version, program.Size(), uid))
+	return dir, locked(dir+".lock", func() error {
+		if _, err := os.Stat(dir); err == nil {
+			return nil
+		}
+		return cacheCluster(ctx, in, account, dir)
+	})
+}
+
+// cacheCluster makes the cluster where the account may write, and puts it into the cache at once, so that it is never there in part.
+func cacheCluster(ctx context.Context, in Install, account *syscall.Credential, dir string) error {
+	parent, err := newDir(account)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(parent)
+	data := filepath.Join(parent, "data")
+	if err := initCluster(ctx, in, account, data); err != nil {
+		return err
+	}
+	part := dir + ".part"
+	if err := os.RemoveAll(part); err != nil {
+		return err
+	}
+	if _, err := output(ctx, "", "cp", "-a", data, part); err != nil {
+		return err
+	}
+	return os.Rename(part, dir)
 }
 
 // initCluster runs initdb with locale C.UTF-8, and with C where that is missing.
-func initCluster(ctx context.Context, in Install, args []string, account *syscall.Credential, dir string) error {
-	err := initdb(ctx, in, "C.UTF-8", args, account, dir)
+func initCluster(ctx context.Context, in Install, account *syscall.Credential, dir string) error {
+	err := initdb(ctx, in, "C.UTF-8", account, dir)
 	if err != nil && strings.Contains(err.Error(), "invalid locale") {
-		err = initdb(ctx, in, "C", args, account, dir)
+		err = initdb(ctx, in, "C", account, dir)
 	}
 	return err
 }
 
-func initdb(ctx context.Context, in Install, locale string, args []string, account *syscall.Credential, dir string) error {
-	all := append([]string{
-		"-D", dir, "-U", "postgres", "-A", "trust", "-E", "UTF8",
-		"--locale", locale, "--no-sync", "--no-instructions"}, args...)
-	cmd := exec.CommandContext(ctx, filepath.Join(in.Bin, "initdb"), all...)
+func initdb(ctx context.Context, in Install, locale string, account *syscall.Credential, dir string) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(in.Bin, "initdb"), "-D", dir, "-U", "postgres", "-A", "trust", "-E", "UTF8",
+		"--locale", locale, "--no-sync", "--no-instructions")
 	cmd.Dir = filepath.Dir(dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: account}
 	out, err := cmd.CombinedOutput()

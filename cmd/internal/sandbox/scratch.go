@@ -17,8 +17,7 @@ const (
 	longestBase = 60
 )
 
-// scratch is where this process keeps its servers and the clusters they are
-// copied from. The process holds a lock in it for as long as it lives.
+// scratch is where this process keeps its servers. The process holds a lock in it for as long as it lives.
 var scratch struct {
 	sync.Mutex
 	dir     string
@@ -27,7 +26,7 @@ var scratch struct {
 	servers map[*Server]bool
 }
 
-// newDir makes a directory for one server, or for a cluster to copy.
+// newDir makes a directory for one server, or for initdb.
 func newDir(account *syscall.Credential) (string, error) {
 	scratch.Lock()
 	defer scratch.Unlock()
@@ -145,7 +144,6 @@ func Cleanup() {
 	if scratch.dir == "" {
 		return
 	}
-	forgetClusters()
 	os.RemoveAll(scratch.dir)
 	scratch.lock.Close()
 	scratch.dir = ""

@@ -21,7 +21,6 @@ type Options struct {
 	Version  string            // major version, "14" to "18", or ""
 	Settings map[string]string // server settings, over the defaults
 	Preload  []string          // shared_preload_libraries
-	InitArgs []string          // more arguments for initdb
 	Durable  bool              // fsync on, as a server that matters has it
 	TCP      bool              // listen on 127.0.0.1 too, for tools that need it
 	Log      io.Writer         // gets a copy of the server's log; may be nil
@@ -91,7 +90,7 @@ func prepare(ctx context.Context, opts Options) (*Server, error) {
 	if s.Port, err = freePort(); err != nil {
 		return nil, err
 	}
-	return s, newCluster(ctx, s.Install, opts.InitArgs, account, s.DataDir())
+	return s, newCluster(ctx, s.Install, account, s.DataDir())
 }
 
 // DataDir is the server's data directory.

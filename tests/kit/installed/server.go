@@ -1,10 +1,13 @@
 package installed
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,8 +31,8 @@ func Start(t *testing.T, install commandtest.Install) *commandtest.Server {
 	return server
 }
 
-// Relocate copies binaries to where files of extensions may be put beside them. A server finds its share directory by
-// its own place, relative to it as it was built.
+// Relocate makes a place where files of extensions may be put beside the binaries. A server finds its libraries and its share directory by the place of
+// its own program, so the programs that look are copied. All else is links, as hundreds of new files take a second on ext4.
 func Relocate(t *testing.T, in commandtest.Install) commandtest.Install {
 	t.Helper()
 	root, err := os.MkdirTemp("/tmp", "sluice-install-")
@@ -40,20 +43,46 @@ func Relocate(t *testing.T, in commandtest.Install) commandtest.Install {
 	if err := os.Chmod(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	dirs := []string{filepath.Dir(in.Bin)} // bin, lib and share are below
-	if share := pgConfig(in, "--sharedir"); share != "" && !strings.HasPrefix(share, dirs[0]+"/") {
-		dirs = append(dirs, share)
-	}
-	for _, dir := range dirs {
-		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(dir)), 0o755); err != nil {
+	to := in
+	to.Bin = filepath.Join(root, in.Bin)
+	for _, from := range []string{filepath.Dir(in.Bin), filepath.Dir(Directory(t, in))} { // bin, lib, and perhaps share; share
+		if err := link(from, filepath.Join(root, from), in.Bin, Directory(t, in)); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command("cp", "-aL", dir, filepath.Join(root, dir)).CombinedOutput(); err != nil {
+	}
+	for _, program := range []string{"postgres", "initdb", "pg_config"} {
+		path := filepath.Join(in.Bin, program)
+		if _, err := os.Stat(path); err != nil { // packages of npm have no pg_config
+			continue
+		}
+		if out, err := exec.Command("cp", "-aL", "--remove-destination", path, to.Bin).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	in.Bin = filepath.Join(root, in.Bin)
-	return in
+	return to
+}
+
+// link fills a directory with links to what another one holds. The directories on the way to those in which files are replaced are made, not linked.
+func link(from, to string, replaced ...string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		from, to := filepath.Join(from, entry.Name()), filepath.Join(to, entry.Name())
+		if slices.ContainsFunc(replaced, func(dir string) bool { return strings.HasPrefix(dir+"/", from+"/") }) {
+			err = link(from, to, replaced...)
+		} else if err = os.Symlink(from, to); errors.Is(err, fs.ErrExist) { // share is below the directory of bin
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func pgConfig(in commandtest.Install, what string) string {

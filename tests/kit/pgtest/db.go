@@ -43,7 +43,7 @@ func (db *Database) drop() {
 	if db.conn != nil {
 		db.conn.Close(ctx)
 	}
-	err := superuser(ctx, db.Server, "postgres", "drop database "+quote(db.Name)+" with (force)")
+	err := administer(ctx, db.Server, "drop database "+quote(db.Name)+" with (force)")
 	if err != nil {
 		db.t.Error(err)
 	}

@@ -110,6 +110,16 @@ func equip(ctx context.Context, s *commandtest.Server) error {
 	if _, err := conn.Exec(ctx, "create role "+Owner+" login"); err != nil {
 		return err
 	}
+	// Of all databases the owner may create in schema public, as in versions before 15.
+	if err := superuser(ctx, s, "template1", "grant all on schema public to "+Owner); err != nil {
+		return err
+	}
+	// Functions of many lines are compressed each time that they are created, which takes a hundredth of all with pglz. Not each server was built with lz4.
+	if _, err := conn.Exec(ctx, "alter system set default_toast_compression = lz4"); err == nil {
+		if _, err := conn.Exec(ctx, "select pg_reload_conf()"); err != nil {
+			return err
+		}
+	}
 	if spent.Wanted() && s.HasLibrary("pg_stat_statements") {
 		if _, err := conn.Exec(ctx, "create extension if not exists pg_stat_statements"); err != nil {
 			return err

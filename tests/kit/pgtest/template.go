@@ -45,15 +45,9 @@ func makeTemplate(ctx context.Context, s *commandtest.Server, db string, build B
 	return build(ctx, conn)
 }
 
-// createDatabase copies a database, for the owner, who may also create in its
-// schema public, as in versions before 15.
+// createDatabase copies a database, for the owner.
 func createDatabase(ctx context.Context, s *commandtest.Server, name, from string) error {
-	err := superuser(ctx, s, "postgres", fmt.Sprintf("create database %s template %s owner %s",
-		quote(name), quote(from), Owner))
-	if err != nil || from != "template1" {
-		return err
-	}
-	return superuser(ctx, s, name, "grant all on schema public to "+Owner)
+	return administer(ctx, s, fmt.Sprintf("create database %s template %s owner %s", quote(name), quote(from), Owner))
 }
 
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
