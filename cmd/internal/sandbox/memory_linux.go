@@ -19,3 +19,10 @@ func memoryDir() string {
 }
 
 func writable(dir string) bool { return syscall.Access(dir, 2) == nil }
+
+// runsPrograms reports whether programs may lie in a directory of memoryDir; in many containers they may not.
+func runsPrograms(dir string) bool {
+	const noexec = 0x8
+	var fs syscall.Statfs_t
+	return syscall.Statfs(dir, &fs) == nil && fs.Flags&noexec == 0
+}
