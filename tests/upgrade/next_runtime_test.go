@@ -160,6 +160,7 @@ func TestNextRuntime(t *testing.T) {
 	n := buildNext(t)
 	t.Run("traffic", n.underTraffic)
 	t.Run("killed", n.killed)
+	t.Run("twice at once", n.twiceAtOnce)
 	t.Run("renamed inbox", n.renamesInbox)
 	t.Run("migrations", n.byMigrations)
 	t.Run("extension", n.byExtension)
@@ -207,6 +208,29 @@ func (n *nextSluice) killed(t *testing.T) {
 	k := startKilling(t, "runtime", n.versions)
 	k.program, k.out, k.fresh, k.typical = n.command, n.out, map[string][]string{n.versions[1].Version: n.catalog}, 400*time.Millisecond
 	k.often(t, 1, k.kill, func() (from, to int) { return 0, 1 })
+}
+
+// twiceAtOnce starts two upgrades of a database. One waits for the other and finds nothing to do.
+func (n *nextSluice) twiceAtOnce(t *testing.T) {
+	db := at(t, n.versions[0])
+	w := &world{db: db.Connect(t)}
+	w.use(t)
+	before, said := w.survey(t), make(chan string)
+	for range 2 {
+		go func() {
+			out, err := n.command(t, "apply", "-f", "runtime/02.yaml", "-o", n.out, "--dsn", db.DSN()).CombinedOutput()
+			if err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+			said <- string(out)
+		}()
+	}
+	if all := <-said + <-said; strings.Count(all, "upgraded from 1.0.0") != 1 || strings.Count(all, "nothing to do") != 1 {
+		t.Errorf("they said\n%s", all)
+	}
+	kept(t, "1.1.0", before, w.survey(t), func(string) bool { return false })
+	same(t, n.catalog, unmarked(unsegmented(snapshot(t, w.db))))
+	w.use(t)
 }
 
 // renamesInbox has an upgrade rename an inbox, and a table with rows that name it.

@@ -2053,14 +2053,14 @@ begin
         v_floor := v_head.floor_no;
         if v_no - v_floor > 64 then
             update pgtrickle_internal.pgt_lease_log l
-        set no = v_no + 1, cur = v_head.cur, floor_no = v_floor + 1
-        where l.ctid = (
-            select o.ctid
-            from pgtrickle_internal.pgt_lease_log o
-            where o.group_no = v_group.group_no and o.lane = 0 and o.no = v_floor and o.state <> 'done'
-            for update skip locked -- not one that its consumer commits at this moment
-        );
-        v_no := v_no + found::integer;
+            set no = v_no + 1, cur = v_head.cur, floor_no = v_floor + 1
+            where l.ctid = (
+                select o.ctid
+                from pgtrickle_internal.pgt_lease_log o
+                where o.group_no = v_group.group_no and o.lane = 0 and o.no = v_floor and o.state <> 'done'
+                for update skip locked -- not one that its consumer commits at this moment
+            );
+            v_no := v_no + found::integer;
             v_floor := v_floor + found::integer;
         end if;
         if (v_head.held or v_head.due) and p_event_types is null then
