@@ -14,8 +14,8 @@ import (
 // which takes a tenth of the time.
 func newCluster(ctx context.Context, in Install, account *syscall.Credential, data string) error {
 	from, err := masterCluster(ctx, in, account)
-	if err != nil {
-		return err
+	if err != nil { // as where there is no home, and no cache
+		return initCluster(ctx, in, account, data)
 	}
 	_, err = output(ctx, "", "cp", "-a", from, data)
 	return err

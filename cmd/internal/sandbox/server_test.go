@@ -84,6 +84,12 @@ func TestStopKeepsDataAndCloseLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestWithoutCache(t *testing.T) {
+	in := start(t, Options{}).Install
+	t.Setenv("SLUICE_CACHE_DIR", "/dev/null/cache")
+	expect(t, "answer", ask(t, start(t, Options{Install: in}), "select 1"), "1")
+}
+
 func TestKillAllAndRecover(t *testing.T) {
 	s := start(t, Options{Durable: true})
 	ask(t, s, "create table t (n int)")
