@@ -97,8 +97,12 @@ func Scripts(t testing.TB, specs ...string) (scripts []string) {
 
 // Upgrade runs an upgrade script, until it gets its locks. Kill leaves it alone.
 func Upgrade(ctx context.Context, conn *pgx.Conn, script string) error {
+	// Before the script, whose text Kill would see before the name that the script itself gave the session.
+	if _, err := conn.Exec(ctx, "set lock_timeout = '2s'; set application_name = 'upgrade'"); err != nil {
+		return err
+	}
 	for {
-		_, err := conn.PgConn().Exec(ctx, "set lock_timeout = '2s'; set application_name = 'upgrade';"+script).ReadAll()
+		_, err := conn.PgConn().Exec(ctx, script).ReadAll()
 		if code := Code(err); code != "55P03" && code != "40P01" {
 			return err
 		}
