@@ -14,14 +14,15 @@ import (
 // which takes a tenth of the time.
 func newCluster(ctx context.Context, in Install, account *syscall.Credential, data string) error {
 	from, err := masterCluster(ctx, in, account)
-	if err != nil { // as where there is no home, and no cache
+	if err != nil { // the cache cannot be written: the user has no home, or it is read-only
 		return initCluster(ctx, in, account, data)
 	}
 	_, err = output(ctx, "", "cp", "-a", from, data)
 	return err
 }
 
-// masterCluster is where the cache keeps what initdb makes for this account by these binaries, or by copies of them.
+// masterCluster returns the data directory in the cache that initdb made for this account with these binaries, or with copies of them. It makes one if none
+// is there.
 func masterCluster(ctx context.Context, in Install, account *syscall.Credential) (string, error) {
 	cache, err := cacheDir()
 	if err != nil {
@@ -44,7 +45,8 @@ func masterCluster(ctx context.Context, in Install, account *syscall.Credential)
 	})
 }
 
-// cacheCluster makes the cluster where the account may write, and puts it into the cache at once, so that it is never there in part.
+// cacheCluster runs initdb in a directory of the account and copies the result into the cache. A rename makes it visible, so a killed process leaves no part
+// of it.
 func cacheCluster(ctx context.Context, in Install, account *syscall.Credential, dir string) error {
 	parent, err := newDir(account)
 	if err != nil {

@@ -97,7 +97,7 @@ func Scripts(t testing.TB, specs ...string) (scripts []string) {
 
 // Upgrade runs an upgrade script, until it gets its locks. Kill leaves it alone.
 func Upgrade(ctx context.Context, conn *pgx.Conn, script string) error {
-	// Before the script, whose text Kill would see before the name that the script itself gave the session.
+	// The name is set in a statement of its own: Kill sees the text of a script as soon as it arrives, before the script could set a name.
 	if _, err := conn.Exec(ctx, "set lock_timeout = '2s'; set application_name = 'upgrade'"); err != nil {
 		return err
 	}
