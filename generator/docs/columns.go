@@ -184,6 +184,7 @@ var columns = together(inboxCatalog, map[string][]column{
 		{"idle", "", "The alert was given that nobody consumes."},
 		{"held_since", "", "Since when the transaction of the last alert consumer_group_held was open."},
 		{"passes_over", "", "Polls with event types may have left rows to other polls."},
+		{"ordered", "", "Its outbox keeps the order of each key. Null until attach() has looked."},
 	},
 	"pgt_consumer_group_lag": {
 		{"outbox", "text", "The outbox."},

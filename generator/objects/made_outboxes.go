@@ -50,6 +50,7 @@ begin
         select v_group.group_no, x.lane, v_no + 1, v_offset, v_no + 2, 'done', '{}'
         from generate_series(0, %[4]d) x (lane);
     end loop;
+    update %[1]s.pgt_consumer_groups g set ordered = null where g.outbox_name = %[2]s;
 end;
 $do$;
 `, view.Schema(), sqltext.Literal(o.Name), view.GroupLock(), render.Lanes, view.Internal(), forget)

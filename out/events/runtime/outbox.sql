@@ -95,7 +95,8 @@ create table pgtrickle.pgt_consumer_groups (
     resumed_at        timestamptz,
     idle              boolean     not null default false, -- the alert was given
     held_since        timestamptz,                        -- of the transaction that the last alert named, as it held the group
-    passes_over       boolean     not null default false  -- polls with event types may have left rows to others
+    passes_over       boolean     not null default false, -- polls with event types may have left rows to others
+    ordered           boolean                             -- null until attach() looks; if polls looked it up, it would take 2 % of them
 );
 comment on table pgtrickle.pgt_consumer_groups is 'The consumer groups of the extension, one row each. (Sluice: pgtrickle in pgtrickle)';
 
@@ -401,11 +402,7 @@ as $function$
         order by l.no desc
         limit 1
     ) h
-    where x.lane operator(pg_catalog.=) 0 or (
-        select o.ordering_key is not null
-        from pgtrickle_internal.pgt_outboxes o
-        where o.outbox_name operator(pg_catalog.=) p_group.outbox_name
-    )
+    where x.lane operator(pg_catalog.=) 0 or p_group.ordered
 $function$;
 
 -- The state of a group: what it has committed without a gap, what it has not committed, and how much of that is leased.
@@ -446,7 +443,7 @@ begin
     if pgtrickle_internal.pgt_count_ids(v_seen) = 1000 then
         lag_rows := lag_rows + pgtrickle_internal.pgt_count_ids(v_ids * int8multirange(int8range(upper(v_seen), null)));
     end if;
-    if exists (select from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_group.outbox_name and o.ordering_key is not null) then
+    if p_group.ordered then
         -- Lanes stand where they stand; from a thousand rows on each is estimated.
         select array_agg(l.ids) into v_apart
         from pgtrickle_internal.pgt_lease_log l
@@ -1592,7 +1589,7 @@ create function pgtrickle_internal.pgt_give_back(p_group pgtrickle.pgt_consumer_
     set search_path = pg_catalog, pg_temp
 as $function$
 begin
-    if exists (select from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_group.outbox_name and o.ordering_key is not null) then
+    if p_group.ordered then
         perform pgtrickle_internal.pgt_give_back_lanes(p_group, p_ids);
         return;
     end if;
@@ -1845,12 +1842,14 @@ create function pgtrickle_internal.pgt_start(p_group pgtrickle.pgt_consumer_grou
     set search_path = pg_catalog, pg_temp
 as $function$
 declare
-    v_no    bigint;
-    v_last  bigint;
-    v_start bigint;
-    v_ahead boolean; -- of the ids that were drawn
-    v_seen  int8multirange;
-    v_table regclass;
+    v_no      bigint;
+    v_last    bigint;
+    v_start   bigint;
+    v_ahead   boolean; -- of the ids that were drawn
+    v_seen    int8multirange;
+    v_table   regclass;
+    v_ordered boolean := (select o.ordering_key is not null from pgtrickle_internal.pgt_outboxes o where o.outbox_name =
+        p_group.outbox_name);
 begin
     perform pgtrickle_internal.pgt_lock_group(p_group.group_no, p_group.group_name);
     delete from pgtrickle_internal.pgt_passed_rows p where p.group_no = p_group.group_no;
@@ -1864,9 +1863,7 @@ begin
     v_start := v_last;
     insert into pgtrickle_internal.pgt_lease_log (group_no, lane, no, cur, floor_no, state, ids)
     select p_group.group_no, x.lane, v_no + 1, v_last, v_no + 2, 'done', '{}'
-    from generate_series(0, case when exists
-        (select from pgtrickle_internal.pgt_outboxes o where o.outbox_name = p_group.outbox_name and o.ordering_key is not null) then 16
-        else 0 end) x (lane);
+    from generate_series(0, case when v_ordered then 16 else 0 end) x (lane);
     if v_ahead or p_offset is null and exists (select from pgtrickle_internal.pgt_publishers(p_group.outbox_name)) then
         -- Ids up to here that are not to be seen may still come.
         v_seen := (pgtrickle_internal.pgt_settle(
@@ -1878,7 +1875,7 @@ begin
     end if;
 
     -- What is skipped needs no acknowledgement; what comes again does, and what comes late.
-    update pgtrickle.pgt_consumer_groups g set start_id = v_start where g.group_no = p_group.group_no;
+    update pgtrickle.pgt_consumer_groups g set start_id = v_start, ordered = v_ordered where g.group_no = p_group.group_no;
     delete from pgtrickle.pgt_consumer_claim_check_acks a where a.group_name = p_group.group_name and a.outbox_id > v_start;
     v_table := (
         select to_regclass(format('%I.%I', o.outbox_schema, o.outbox_table_name))
@@ -1968,7 +1965,8 @@ $function$;
 comment on function pgtrickle.drop_consumer_group(text, bool) is 'Drops a consumer group. (Sluice: pgtrickle in pgtrickle)';
 
 -- Grants a consumer rows, for poll_outbox(), whose settings it runs with: those of sets, with the attempts of each; or if is_whole all
--- beyond first_id up to last_id. The name of the outbox is null if there are none. Each statement costs as much as tens of rows.
+-- beyond first_id up to last_id, which come for the first time. The name of the outbox is null if there are none. Each statement costs as
+-- much as tens of rows.
 -- Reads the outbox; writes pgt_lease_log, pgt_consumers, pgt_passed_rows.
 create function pgtrickle_internal.pgt_grant(
     p_group text, p_consumer text, p_batch_size integer, p_visibility_seconds integer, p_event_types text[],
@@ -1992,12 +1990,11 @@ declare
 begin
     -- What every poll does is in few statements; what only some do is in functions.
     -- The lock is taken with the group, if it is free: what other consumers were granted is read after it.
-    select g.group_no, g.outbox_name, g.paused_at, g.passes_over, o.function_prefix, o.ordering_key is not null as ordered,
+    select g.group_no, g.outbox_name, g.paused_at, g.passes_over, g.ordered,
            exists (select from pgtrickle_internal.pgt_consumers c where c.group_no = g.group_no and c.consumer_id = p_consumer) as known,
            pg_try_advisory_xact_lock(-303097264, g.group_no) as locked
     into v_group
     from pgtrickle.pgt_consumer_groups g
-    left join pgtrickle_internal.pgt_outboxes o on o.outbox_name = g.outbox_name
     where g.group_name = p_group;
     if v_group.known is not true or current_setting('transaction_isolation') <> 'read committed' then
         perform pgtrickle_internal.pgt_group(p_group, p_consumer, 'poll_outbox');
@@ -2006,7 +2003,8 @@ begin
         raise exception using errcode = '22023', message = 'p_batch_size, p_visibility_seconds: each must be 1 or more',
             detail = 'Consumer group ' || p_group || '.',
             hint = 'Give the most rows to be granted, and how long they take to process.';
-    elsif v_group.group_no is null or v_group.paused_at is not null then -- attach() made it just now, or it is paused
+    -- attach() made it just now or has yet to look, or it is paused
+    elsif v_group.group_no is null or v_group.ordered is null or v_group.paused_at is not null then
         return;
     elsif not v_group.locked then -- another consumer polls
         if v_group.known and p_event_types is null and not v_group.passes_over and not v_group.ordered
@@ -2111,9 +2109,10 @@ begin
 
     if sets is null and v_ids is null then
         return;
+    elsif sets is null and is_whole is null then
+        sets := array[v_ids];
+        attempts := array[v_tries];
     end if;
-    sets := coalesce(sets, array[v_ids]);
-    attempts := coalesce(attempts, array[v_tries]);
     lease_id := pg_current_xact_id_if_assigned()::text::bigint;
     outbox_name := v_group.outbox_name;
 end;
@@ -3001,6 +3000,10 @@ begin
     from pgtrickle_internal.pgt_outbox_groups g
     order by g.group_name
     on conflict (group_name) do nothing;
+    update pgtrickle.pgt_consumer_groups g
+    set ordered = o.ordering_key is not null
+    from pgtrickle_internal.pgt_outboxes o
+    where o.outbox_name = g.outbox_name and g.ordered is null;
     perform pgtrickle_internal.pgt_start(g, case g.auto_offset_reset when 'earliest' then 0 end)
     from pgtrickle.pgt_consumer_groups g
     where not exists (select from pgtrickle_internal.pgt_lease_log l where l.group_no = g.group_no);
