@@ -34,11 +34,11 @@ SERVER_TESTS := ./tests/kit/pgtest/... ./tests/live ./tests/views/{costs,coverag
 	./tests/command/{commands,pull} ./tests/examples
 
 # What differs from version to version is the SQL that they take and how they lock. The ends of the range get all scripts, the named interleavings and
-# the upgrades; those between get the scripts.
+# the upgrades; those between get the scripts of SQL, and those of commands in test-matrix.
 ENDS := 14 18
 BETWEEN := 16 17
 END_TESTS := ^(TestContract|TestCommands|TestChanges|TestReferenceIsTrue|TestSources|TestVirtualColumns|TestInbox|TestManyRowsAfterFew|TestTakenNames|TestGroups|TestDifferential|TestImmediate|TestSubtrees|TestUpgradedEqualsFresh|TestRoles|TestTraps)$$
-BETWEEN_TESTS := ^(TestContract|TestCommands|TestSources|TestManyRowsAfterFew|TestVirtualColumns)$$
+BETWEEN_TESTS := ^(TestContract|TestSources|TestManyRowsAfterFew|TestVirtualColumns)$$
 
 # What test-fast runs beside the tests that need no server.
 FAST := ./tests/kit/pgtest/... ./tests/sessions/isolation ./tests/live ./tests/views/sources
@@ -144,7 +144,7 @@ test-versions: deps ## run what shows most on the versions beside 15, in minutes
 	done
 	@for major in $(BETWEEN); do \
 		echo "PostgreSQL $$major"; \
-		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(BETWEEN_TESTS)' ./tests/live ./tests/command/commands ./tests/views/sources || exit 1; \
+		SLUICE_TEST_PG=$$major $(GO_TEST) -run '$(BETWEEN_TESTS)' ./tests/live ./tests/views/sources || exit 1; \
 	done
 
 .PHONY: test-cron
